@@ -1,0 +1,17 @@
+# Third-party libraries, each fenced to the module that names it in CMakeLists.txt; docs/dependencies.md says why.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
+pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+
+# oneDNN: v2 (Debian 12) or v3, over GNU OpenMP so that there is one thread pool. Found by its files: Debian's CMake
+# package asks for OpenCL, which only its GPU part needs.
+find_path(ONEDNN_INCLUDE dnnl.hpp HINTS ${HEARTH_ONEDNN_ROOT}/include REQUIRED)
+find_library(ONEDNN_LIBRARY dnnl HINTS ${HEARTH_ONEDNN_ROOT}/lib REQUIRED)
+add_library(hearth_onednn INTERFACE)
+target_include_directories(hearth_onednn SYSTEM INTERFACE ${ONEDNN_INCLUDE})
+target_link_libraries(hearth_onednn INTERFACE ${ONEDNN_LIBRARY})

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace hearth {
+
+// Everything that Hearth throws. The message is one sentence for the person at the terminal:
+// what is wrong, where, and the way out.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+// The message is formatted only when the check fails.
+template <class... Args>
+void check(bool ok, fmt::format_string<Args...> format, Args&&... args) {
+  if (!ok) [[unlikely]]
+    throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace hearth

@@ -1,0 +1,28 @@
+#include "hearth/base/log.h"
+
+#include <cstdio>
+#include <mutex>
+
+namespace hearth {
+namespace {
+
+std::mutex mutex;
+LogSink& sink() {
+  static LogSink instance;
+  return instance;
+}
+
+}  // namespace
+
+void set_log_sink(LogSink new_sink) {
+  const std::lock_guard lock(mutex);
+  sink() = std::move(new_sink);
+}
+
+void log_message(LogLevel level, std::string_view message) {
+  const std::lock_guard lock(mutex);
+  if (sink()) return sink()(level, message);
+  fmt::print(stderr, "{}{}\n", level == LogLevel::warning ? "warning: " : "", message);
+}
+
+}  // namespace hearth

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace hearth {
+
+// Nothing below train/ prints: messages go to one sink, which the program sets. Without one they go to stderr.
+enum class LogLevel { info, warning };
+using LogSink = std::function<void(LogLevel, std::string_view)>;
+
+void set_log_sink(LogSink sink);
+void log_message(LogLevel level, std::string_view message);
+
+template <class... Args>
+void log_info(fmt::format_string<Args...> format, Args&&... args) {
+  log_message(LogLevel::info, fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <class... Args>
+void log_warning(fmt::format_string<Args...> format, Args&&... args) {
+  log_message(LogLevel::warning, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace hearth

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hearth::cpu {
+
+inline constexpr std::size_t kAlignment = 64;
+
+// Memory for tensors: one large reservation of address space, handed out first-fit from the low end, so that a
+// training step that frees what it took finds the same pages again: no system call and no page fault in the steady
+// state. Huge pages where the system allows them. Thread-safe.
+void* pool_allocate(std::size_t bytes);  // aligned to kAlignment; never null (throws Error when memory is out)
+void pool_free(void* data) noexcept;
+
+struct PoolStats {
+  std::size_t in_use_bytes = 0, peak_bytes = 0;
+  std::uint64_t allocations = 0, growths = 0;  // growths: how often the high-water mark rose
+};
+PoolStats pool_stats();
+
+}  // namespace hearth::cpu

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "hearth/base/dtype.h"
+#include "hearth/cpu/isa.h"
+#include "hearth/kernels/activation.h"
+
+namespace hearth::kernels {
+
+// C(m, n) = [C +] A(m, k) B(k, n) [+ bias] [then an activation], sums in f32.
+// A and B are of one format; a transposed operand is stored (k, m) or (n, k). With A transposed, k counts tokens:
+// it is cut into fixed chunks that are added up in order. Rows of the result are cut into fixed tiles, each computed
+// by one thread, so the bits do not depend on the number of threads.
+struct GemmArgs {
+  std::int64_t m = 0, n = 0, k = 0;
+  DType type = DType::f32;  // of A and B
+  const void* a = nullptr;
+  std::int64_t lda = 0;
+  bool a_transposed = false;
+  const void* b = nullptr;
+  std::int64_t ldb = 0;
+  bool b_transposed = false;
+  DType c_type = DType::f32;
+  void* c = nullptr;
+  std::int64_t ldc = 0;
+  bool accumulate = false;
+  const float* bias = nullptr;  // (n)
+  Activation activation = Activation::none;
+  void* before_activation = nullptr;  // (m, n) of c_type and ldc: A B + bias, kept for backward; may be null
+};
+
+// One tile: C(m, n) f32 = [C +] A B, on the calling thread. A and B point at the tile's first element.
+struct GemmTile {
+  std::int64_t m, n, k;
+  DType type;
+  const void* a;
+  std::int64_t lda;
+  bool a_transposed;
+  const void* b;
+  std::int64_t ldb;
+  bool b_transposed;
+  float* c;
+  std::int64_t ldc;
+  bool accumulate;
+};
+
+// Implementations, best first; the last, a plain reference, accepts everything. Which one a format gets depends on
+// the processor and the format alone, never on a timing: results must repeat.
+struct GemmImpl {
+  std::string_view name;
+  bool (*accepts)(DType, cpu::Isa);
+  void (*run)(const GemmTile&);
+};
+std::span<const GemmImpl> gemm_impls();
+const GemmImpl& choose_gemm(DType, cpu::Isa);
+
+void gemm(const GemmArgs&);
+void gemm_with(const GemmImpl&, const GemmArgs&);
+
+}  // namespace hearth::kernels
