@@ -1,12 +1,22 @@
 #include "hearth/cpu/parallel.h"
 
+#include <omp.h>
+
+#include <cstdlib>
+
 #include "hearth/base/error.h"
+#include "hearth/cpu/topology.h"
 
 namespace hearth::cpu {
 namespace {
 
-const int kAtStart = omp_get_max_threads();  // OMP_NUM_THREADS, else the processors in this process's CPU mask
+const int kOpenMpThreads = omp_get_max_threads();  // before any task lowers it
 int configured = 0;
+thread_local bool inside_task = false;
+
+int default_threads() {
+  return std::getenv("OMP_NUM_THREADS") != nullptr ? kOpenMpThreads : topology().usable_cores;
+}
 
 }  // namespace
 
@@ -15,6 +25,24 @@ void set_num_threads(int count) {
   configured = count;
 }
 
-int num_threads() { return configured > 0 ? configured : kAtStart; }
+int num_threads() {
+  static const int otherwise = default_threads();
+  return configured > 0 ? configured : otherwise;
+}
 
+namespace detail {
+
+TaskScope::TaskScope() : threads_before_(omp_get_max_threads()) {
+  omp_set_num_threads(1);
+  inside_task = true;
+}
+
+TaskScope::~TaskScope() {
+  omp_set_num_threads(threads_before_);
+  inside_task = false;
+}
+
+bool TaskScope::inside() { return inside_task; }
+
+}  // namespace detail
 }  // namespace hearth::cpu

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -9,22 +7,25 @@
 
 namespace hearth::cpu {
 
-// How many threads parallel_for uses from now on; 0 means one a core that this process may run on.
+// How many threads parallel_for uses from now on; 0 means OMP_NUM_THREADS or, without it, one a core that this
+// process may use.
 void set_num_threads(int count);
 int num_threads();
 
 namespace detail {
 
-// Inside a task no library call may start threads of its own: sums would be split differently.
-class SerialScope {
+// Marks the thread as inside a task. There no library call may start threads of its own: sums would be split
+// differently.
+class TaskScope {
  public:
-  SerialScope() : saved_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~SerialScope() { omp_set_num_threads(saved_); }
-  SerialScope(const SerialScope&) = delete;
-  SerialScope& operator=(const SerialScope&) = delete;
+  TaskScope();
+  ~TaskScope();
+  TaskScope(const TaskScope&) = delete;
+  TaskScope& operator=(const TaskScope&) = delete;
+  static bool inside();
 
  private:
-  int saved_;
+  int threads_before_;
 };
 
 }  // namespace detail
@@ -35,20 +36,27 @@ class SerialScope {
 template <class Task>
 void parallel_for(std::int64_t count, Task&& task) {
   if (count <= 0) return;
-  const int threads = static_cast<int>(std::min<std::int64_t>(count, num_threads()));
-  if (threads == 1 || omp_in_parallel()) {
-    const detail::SerialScope serial;
-    for (std::int64_t i = 0; i < count; ++i) task(i);
-    return;
-  }
   std::exception_ptr failure;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (std::int64_t i = 0; i < count; ++i) {
+  const auto guarded = [&](std::int64_t i) {
     try {
       task(i);
     } catch (...) {
 #pragma omp critical(hearth_parallel_for)
       if (!failure) failure = std::current_exception();
+    }
+  };
+  const int threads = static_cast<int>(std::min<std::int64_t>(count, num_threads()));
+  if (detail::TaskScope::inside()) {
+    for (std::int64_t i = 0; i < count; ++i) guarded(i);
+  } else if (threads == 1) {
+    const detail::TaskScope scope;
+    for (std::int64_t i = 0; i < count; ++i) guarded(i);
+  } else {
+#pragma omp parallel num_threads(threads)
+    {
+      const detail::TaskScope scope;
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t i = 0; i < count; ++i) guarded(i);
     }
   }
   if (failure) std::rethrow_exception(failure);

@@ -8,15 +8,15 @@ namespace hearth::kernels {
 double sum_of_squares(std::int64_t n, const float* x);
 
 struct AdamWStep {
-  float lr = 0, beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f, weight_decay = 0;
-  std::int64_t step = 1;     // from 1, for the bias correction
-  float grad_scale = 1;      // clipping and loss scaling, applied to the gradient as it is read
+  double lr = 0, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;  // f64, as 1 - beta2 and the like need it
+  std::int64_t step = 1;                                                    // from 1, for the bias correction
+  float grad_scale = 1;  // clipping and loss scaling, applied to the gradient as it is read
 };
 // torch.optim.AdamW: p *= 1 - lr * wd; m, v; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps).
 void adamw(const AdamWStep&, std::int64_t n, float* p, const float* g, float* m, float* v);
 
 struct SgdStep {
-  float lr = 0, momentum = 0, weight_decay = 0;
+  double lr = 0, momentum = 0, weight_decay = 0;
   float grad_scale = 1;
   bool first = false;  // the momentum buffer starts as the gradient
 };

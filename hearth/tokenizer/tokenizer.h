@@ -56,5 +56,7 @@ class Tokenizer {
 
 // From a model folder: tokenizer.json, else vocab.txt, with tokenizer_config.json where there is one.
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder);
+// From a vocab.txt alone: BERT's tokenizer with its usual settings.
+std::shared_ptr<const Tokenizer> load_vocabulary(const std::filesystem::path& file, bool lowercase);
 
 }  // namespace hearth::tokenizer

@@ -1,0 +1,79 @@
+#include "hearth/autograd/parameter.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace hearth {
+namespace {
+
+constexpr std::int64_t kAlignedElements = 16;  // a cache line of f32
+
+Tensor part_of(const Tensor& whole, const Parameter::Part& part) {
+  return whole.reshape({whole.size()}).slice(part.offset, part.offset + part.shape.size()).reshape(part.shape);
+}
+
+}  // namespace
+
+Tensor Parameter::master_part(const Part& part) const { return part_of(master, part); }
+Tensor Parameter::grad_part(const Part& part) const { return part_of(grad, part); }
+
+Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm) {
+  check(!master_.defined(), "[ParameterStore] {} added after the arenas were allocated", parts.front().name);
+  auto parameter = std::make_unique<Parameter>();
+  std::int64_t rows = 0, offset = 0;
+  for (Parameter::Part& part : parts) {
+    check(!contains(part.name), "[ParameterStore] two parameters are named {}", part.name);
+    part.offset = offset;
+    offset += part.shape.size();
+    rows += part.shape[0];
+  }
+  parameter->shape = parts.front().shape.with_first(rows);
+  check(parameter->shape.size() == offset, "[ParameterStore] the parts of {} do not stack", parts.front().name);
+  parameter->parts = std::move(parts);
+  parameter->is_norm = is_norm;
+  return *parameters_.emplace_back(std::move(parameter));
+}
+
+void ParameterStore::allocate() {
+  size_ = 0;
+  for (const auto& parameter : parameters_ | std::views::reverse) {
+    parameter->offset = size_;
+    size_ += (parameter->shape.size() + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
+  }
+  master_ = Tensor::zeros({size_}, DType::f32);
+  grad_ = Tensor::zeros({size_}, DType::f32);
+  for (const auto& parameter : parameters_) {
+    const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
+    parameter->master = master_.slice(begin, end).reshape(parameter->shape);
+    parameter->grad = grad_.slice(begin, end).reshape(parameter->shape);
+  }
+}
+
+std::int64_t ParameterStore::element_count() const {
+  std::int64_t count = 0;
+  for (const auto& parameter : parameters_) count += parameter->shape.size();
+  return count;
+}
+
+bool ParameterStore::contains(std::string_view name) const {
+  return std::ranges::any_of(parameters_, [&](const auto& parameter) {
+    return std::ranges::any_of(parameter->parts, [&](const auto& part) { return part.name == name; });
+  });
+}
+
+void ParameterStore::zero_grad() {
+  for (const auto& parameter : parameters_) parameter->has_grad = false;
+}
+
+void ParameterStore::complete_grads() {
+  for (const auto& parameter : parameters_) {
+    if (!parameter->has_grad) parameter->grad.fill_zero();
+    parameter->has_grad = true;
+  }
+}
+
+void ParameterStore::mark_changed() {
+  for (const auto& parameter : parameters_) ++parameter->version;
+}
+
+}  // namespace hearth

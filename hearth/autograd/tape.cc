@@ -1,0 +1,31 @@
+#include "hearth/autograd/tape.h"
+
+namespace hearth {
+
+void Tape::use(Parameter& parameter) {
+  if (used_.insert(&parameter).second) entries_.push_back({Var(), nullptr, &parameter});
+}
+
+void Tape::backward(const Var& loss, float seed, const GradReady& ready) {
+  check(loss.value().size() == 1, "[Tape::backward] the loss must be one number, its shape is {}",
+        loss.value().shape().to_string());
+  Tensor dloss(loss.value().shape(), DType::f32);
+  *dloss.data<float>() = seed;
+  backward_from(loss, std::move(dloss), ready);
+}
+
+void Tape::backward_from(const Var& value, Tensor dvalue, const GradReady& ready) {
+  value.grad() = std::move(dvalue);
+  while (!entries_.empty()) {
+    Entry entry = std::move(entries_.back());
+    entries_.pop_back();
+    if (entry.parameter != nullptr) {
+      if (ready) ready(*entry.parameter);
+    } else if (entry.var.grad().defined()) {
+      entry.node->backward(std::move(entry.var.grad()));
+    }
+  }
+  used_.clear();
+}
+
+}  // namespace hearth

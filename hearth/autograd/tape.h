@@ -1,0 +1,101 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "hearth/autograd/parameter.h"
+#include "hearth/tensor/tensor.h"
+
+namespace hearth {
+
+// A value in a forward pass and, during backward, the gradient that has gathered for it.
+class Var {
+ public:
+  Var() = default;
+  explicit Var(Tensor value, bool needs_grad = false) : state_(std::make_shared<State>()) {
+    state_->value = std::move(value);
+    state_->needs_grad = needs_grad;
+  }
+
+  bool defined() const { return state_ != nullptr; }
+  const Tensor& value() const { return state_->value; }
+  bool needs_grad() const { return state_->needs_grad; }
+  // Undefined until the first contribution. No two Vars share a gradient's memory, so that a node may work in place.
+  Tensor& grad() const { return state_->grad; }
+
+ private:
+  struct State {
+    Tensor value, grad;
+    bool needs_grad = false;
+  };
+  std::shared_ptr<State> state_;
+};
+
+// One operation of a forward pass: it holds what backward needs and adds to the gradients of its inputs.
+class Node {
+ public:
+  virtual ~Node() = default;
+  virtual void backward(Tensor dy) = 0;
+};
+
+using GradReady = std::function<void(Parameter&)>;
+
+// A forward pass in the order it ran. A parameter is noted at its first use, so when the backward walk, last to
+// first, reaches that note, every use is done and `ready` may be called. Activations are freed as the walk passes.
+class Tape {
+ public:
+  void use(Parameter& parameter);
+
+  // `backward` is called with the gradient of the value. While the tape is paused the value is not recorded.
+  template <class Backward>
+  Var record(Tensor value, Backward backward) {
+    if (paused_) return Var(std::move(value));
+    Var var(std::move(value), true);
+    entries_.push_back({var, std::make_unique<NodeOf<Backward>>(std::move(backward)), nullptr});
+    return var;
+  }
+
+  // d(loss)/d(loss) = seed, for the scalar `loss`.
+  void backward(const Var& loss, float seed, const GradReady& ready = {});
+  // The same from any value whose gradient is known.
+  void backward_from(const Var& value, Tensor dvalue, const GradReady& ready = {});
+
+  // Inside, uses of parameters are noted but values are not kept: they will be computed again.
+  class Pause {
+   public:
+    explicit Pause(Tape* tape) : tape_(tape), before_(tape != nullptr && tape->paused_) {
+      if (tape_ != nullptr) tape_->paused_ = true;
+    }
+    ~Pause() {
+      if (tape_ != nullptr) tape_->paused_ = before_;
+    }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    Tape* tape_;
+    bool before_;
+  };
+
+ private:
+  template <class Backward>
+  struct NodeOf final : Node {
+    explicit NodeOf(Backward function) : function_(std::move(function)) {}
+    void backward(Tensor dy) override { function_(std::move(dy)); }
+    Backward function_;
+  };
+  struct Entry {
+    Var var;
+    std::unique_ptr<Node> node;
+    Parameter* parameter = nullptr;  // a note of first use, without a node
+  };
+
+  std::vector<Entry> entries_;
+  std::unordered_set<Parameter*> used_;
+  bool paused_ = false;
+};
+
+}  // namespace hearth

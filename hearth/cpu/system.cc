@@ -1,0 +1,65 @@
+#include "hearth/cpu/system.h"
+
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "hearth/base/error.h"
+#include "hearth/cpu/cgroup.h"
+
+namespace hearth::cpu {
+namespace {
+
+struct sysinfo system_info() {
+  struct sysinfo info {};
+  check(sysinfo(&info) == 0, "[system] the kernel does not say how much memory this machine has");
+  return info;
+}
+
+std::size_t detect_memory_limit() {
+  const struct sysinfo info = system_info();
+  const std::size_t machine = (info.totalram + info.totalswap) * std::size_t{info.mem_unit};
+  return std::min(machine, cgroup_memory_limit().value_or(machine));
+}
+
+}  // namespace
+
+std::size_t memory_total() {
+  const struct sysinfo info = system_info();
+  return info.totalram * std::size_t{info.mem_unit};
+}
+
+std::size_t memory_available() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string key, unit; file >> key;) {
+    std::size_t kibibytes = 0;
+    file >> kibibytes;
+    std::getline(file, unit);
+    if (key == "MemAvailable:") return kibibytes * 1024;
+  }
+  return memory_total();
+}
+
+std::size_t memory_limit() {
+  static const std::size_t limit = detect_memory_limit();
+  return limit;
+}
+
+std::string transparent_huge_pages() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string line;
+  std::getline(file, line);  // such as: always [madvise] never
+  const auto open = line.find('['), close = line.find(']');
+  return open < close && close != std::string::npos ? line.substr(open + 1, close - open - 1) : "unknown";
+}
+
+ProcessUsage process_usage() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {static_cast<std::size_t>(usage.ru_maxrss) * 1024, static_cast<std::uint64_t>(usage.ru_minflt),
+          static_cast<std::uint64_t>(usage.ru_majflt)};
+}
+
+}  // namespace hearth::cpu

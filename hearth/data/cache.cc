@@ -1,0 +1,142 @@
+#include "hearth/data/cache.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+
+namespace hearth::data {
+namespace {
+
+// A file is the header, the size of each section, then the sections, each padded to 8 bytes. Numbers are as this
+// machine holds them: a cache is not carried to another kind.
+constexpr std::array<char, 8> kMagic{'H', 'E', 'A', 'R', 'T', 'H', 'C', '1'};
+
+struct Header {
+  std::array<char, 8> magic = kMagic;
+  std::array<char, 64> key{};
+  std::uint64_t sections = 0;
+  std::uint64_t checksum = 0;  // of all that follows
+};
+static_assert(sizeof(Header) % 8 == 0);
+
+// Four lanes of multiply and rotate: as fast as memory. It guards against damage, not against people.
+class Checksum {
+ public:
+  // Pieces are multiples of 8 bytes.
+  void update(std::span<const std::byte> bytes) {
+    for (std::size_t at = 0; at < bytes.size(); at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + at, 8);
+      std::uint64_t& lane = lanes_[words_++ % lanes_.size()];
+      lane = std::rotl((lane ^ word) * 0x9E3779B97F4A7C15u, 29);
+    }
+  }
+  std::uint64_t value() const {
+    std::uint64_t mixed = words_;
+    for (const std::uint64_t lane : lanes_) mixed = std::rotl((mixed ^ lane) * 0xC2B2AE3D27D4EB4Fu, 31);
+    return mixed;
+  }
+
+ private:
+  std::array<std::uint64_t, 4> lanes_{1, 2, 3, 4};
+  std::uint64_t words_ = 0;
+};
+
+std::size_t padding_of(std::size_t size) { return (8 - size % 8) % 8; }
+
+// What is wrong with the file, or nothing.
+std::string_view damage(const io::MappedFile& file, const CacheKey& key, Cached& cached) {
+  Header header;
+  if (file.size() < sizeof header || file.size() % 8 != 0) return "cut short";
+  std::memcpy(&header, file.data(), sizeof header);
+  if (header.magic != kMagic) return "another format";
+  if (std::string_view(header.key.data(), header.key.size()) != key.hex()) return "another key";
+
+  const std::span<const std::byte> body(file.data() + sizeof header, file.size() - sizeof header);
+  Checksum checksum;
+  checksum.update(body);
+  if (checksum.value() != header.checksum) return "a wrong checksum";
+
+  if (header.sections > body.size() / 8) return "cut short";
+  std::size_t at = 8 * header.sections;
+  for (std::size_t i = 0; i < header.sections; ++i) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, body.data() + 8 * i, 8);
+    if (size > body.size() - at) return "cut short";
+    cached.sections.push_back(body.subspan(at, size));
+    at += size + padding_of(size);
+  }
+  return at == body.size() ? "" : "another size";
+}
+
+}  // namespace
+
+CacheKey& CacheKey::add(std::string_view name, std::string_view value) {
+  hash_.update(fmt::format("{}:{}:{}:", name, value.size(), value));
+  return *this;
+}
+
+CacheKey& CacheKey::add(std::string_view name, std::int64_t value) { return add(name, fmt::format("{}", value)); }
+
+CacheKey& CacheKey::add_file(std::string_view name, const std::filesystem::path& path) {
+  return add(name, std::filesystem::exists(path) ? sha256_of_file(path) : "absent");
+}
+
+std::filesystem::path Cache::path_of(const CacheKey& key) const { return folder_ / (key.hex() + ".cache"); }
+
+std::optional<Cached> Cache::load(const CacheKey& key) const {
+  const std::filesystem::path path = path_of(key);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  std::string problem;
+  try {
+    Cached cached{std::make_shared<io::MappedFile>(path), {}};
+    problem = damage(*cached.file, key, cached);
+    if (problem.empty()) return cached;
+  } catch (const Error& unreadable) {
+    problem = unreadable.what();
+  }
+  log_info("The cache {} is damaged ({}); it is made anew", path.string(), problem);
+  return std::nullopt;
+}
+
+void Cache::store(const CacheKey& key, const std::vector<std::span<const std::byte>>& sections) const try {
+  std::vector<std::uint64_t> sizes;
+  for (const auto& section : sections) sizes.push_back(section.size());
+
+  static constexpr std::array<std::byte, 8> kZeros{};
+  // Each section as its whole words, then its last bytes filled up to a word.
+  const auto for_each_piece = [&](const auto& take) {
+    take(std::as_bytes(std::span(sizes)));
+    for (const auto& section : sections) {
+      const std::size_t whole = section.size() / 8 * 8, rest = section.size() - whole;
+      take(section.first(whole));
+      std::array<std::byte, 8> last = kZeros;
+      if (rest > 0) std::memcpy(last.data(), section.data() + whole, rest);
+      if (rest > 0) take(std::span<const std::byte>(last));
+    }
+  };
+
+  Checksum checksum;
+  for_each_piece([&](std::span<const std::byte> piece) { checksum.update(piece); });
+  Header header;
+  const std::string name = key.hex();
+  std::memcpy(header.key.data(), name.data(), header.key.size());
+  header.sections = sections.size();
+  header.checksum = checksum.value();
+
+  io::create_directories(folder_);
+  io::AtomicFile file(path_of(key));
+  file.write(std::as_bytes(std::span(&header, 1)));
+  for_each_piece([&](std::span<const std::byte> piece) { file.write(piece); });
+  file.commit();
+} catch (const Error& error) {
+  log_warning("The features are not cached: {}", error.what());
+}
+
+}  // namespace hearth::data

@@ -1,0 +1,51 @@
+#include "hearth/data/csv.h"
+
+#include <utility>
+
+#include "hearth/base/error.h"
+
+namespace hearth::data {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace
+
+CsvReader::CsvReader(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
+  if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
+}
+
+bool CsvReader::next(std::vector<std::string>& fields) {
+  fields.clear();
+  while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+  if (at_ == text_.size()) return false;
+  ++record_;
+  for (;;) {
+    fields.push_back(field());
+    if (at_ == text_.size()) return true;
+    const char end = text_[at_++];
+    if (end == '\r' && at_ < text_.size() && text_[at_] == '\n') ++at_;
+    if (end != ',') return true;
+  }
+}
+
+std::string CsvReader::field() {
+  const auto plain = [&] {
+    const std::size_t end = text_.find_first_of(",\r\n", at_);
+    const std::size_t begin = std::exchange(at_, end == text_.npos ? text_.size() : end);
+    return text_.substr(begin, at_ - begin);
+  };
+  if (at_ == text_.size() || text_[at_] != '"') return std::string(plain());
+  std::string value;
+  for (++at_;; ++at_) {
+    const std::size_t quote = text_.find('"', at_);
+    check(quote != text_.npos, "{}: record {}: a quoted field has no closing quote", name_, record_);
+    value.append(text_, at_, quote - at_);
+    at_ = quote + 1;
+    if (at_ == text_.size() || text_[at_] != '"') break;
+    value.push_back('"');
+  }
+  return value.append(plain());
+}
+
+}  // namespace hearth::data

@@ -1,0 +1,113 @@
+#include "hearth/data/qa_dataset.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "hearth/base/error.h"
+#include "hearth/data/csv.h"
+#include "hearth/data/qa_record.h"
+#include "hearth/io/file.h"
+#include "hearth/io/json.h"
+#include "hearth/io/utf8.h"
+
+namespace hearth::data {
+namespace {
+
+using io::Json;
+
+constexpr std::string_view kSpaces = " \t\r\n";
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (io::next_code_point(text, at) == io::kNotUtf8) return false;
+  }
+  return true;
+}
+
+// More than one line, and the first is an object by itself.
+bool is_json_lines(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  if (end == text.npos || text.find_first_not_of(kSpaces, end) == text.npos) return false;
+  try {
+    return io::parse_json(text.substr(0, end), "").is_object();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void add_json_lines(QaRecords& records, std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.find_first_not_of(kSpaces) != line.npos) records.add(io::parse_json(line, records.place()));
+  }
+}
+
+const Json& list_in(const Json& object, std::string_view key, std::string_view where) {
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  check(object.is_object() && found != object.end() && found->is_array(), "{}: field \"{}\" must be a list", where, key);
+  return *found;
+}
+
+void add_articles(QaRecords& records, const Json& articles, std::string_view file) {
+  int article_number = 0;
+  for (const Json& article : articles) {
+    const std::string article_place = fmt::format("{}: article {}", file, ++article_number);
+    int paragraph_number = 0;
+    for (const Json& paragraph : list_in(article, "paragraphs", article_place)) {
+      const std::string place = fmt::format("{}, paragraph {}", article_place, ++paragraph_number);
+      const Json& questions = list_in(paragraph, "qas", place);
+      const auto context = std::make_shared<const std::string>(io::get_string(paragraph, "context", place));
+      const std::string title = io::get_string_or(article, "title", "", article_place);
+      for (const Json& question : questions) records.add(question, title, context);
+    }
+  }
+}
+
+void add_json(QaRecords& records, std::string_view text, std::string_view file) {
+  if (is_json_lines(text)) return add_json_lines(records, text);
+  const Json document = io::parse_json(text, file);
+  if (document.is_object() && !document.contains("data")) return records.add(document);
+  const Json& data = document.is_object() ? document["data"] : document;
+  check(data.is_array(), "{}: field \"data\" must be a list of records", file);
+  const bool nested = !data.empty() && data.front().is_object() && data.front().contains("paragraphs");
+  if (nested) return add_articles(records, data, file);
+  for (const Json& record : data) records.add(record);
+}
+
+void add_csv(QaRecords& records, std::string_view text, std::string_view file) {
+  CsvReader reader(text, std::string(file));
+  std::vector<std::string> names, fields;
+  check(reader.next(names), "{} is empty", file);
+  while (reader.next(fields)) {
+    check(fields.size() == names.size(), "{} has {} fields, but the header names {}", records.place(), fields.size(),
+          names.size());
+    Json record = Json::object();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      check(is_utf8(fields[i]), "{}: field \"{}\" is not UTF-8 text", records.place(), names[i]);
+      record[names[i]] = std::move(fields[i]);
+    }
+    records.add(record);
+  }
+}
+
+}  // namespace
+
+std::vector<QaExample> read_qa_dataset(const std::filesystem::path& path, QaAnswers answers) {
+  const std::string file = path.string(), extension = path.extension().string();
+  check(extension == ".json" || extension == ".jsonl" || extension == ".csv",
+        "{} should be a csv or a json file: its name must end in .csv, .json or .jsonl", file);
+  const io::MappedFile contents(path);
+  QaRecords records(file, answers);
+  if (extension == ".csv") {
+    add_csv(records, contents.text(), file);
+  } else if (extension == ".jsonl") {
+    add_json_lines(records, contents.text());
+  } else {
+    add_json(records, contents.text(), file);
+  }
+  return records.finish();
+}
+
+}  // namespace hearth::data

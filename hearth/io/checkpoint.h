@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/io/safetensors.h"
+#include "hearth/tensor/tensor.h"
+
+namespace hearth::io {
+
+// The weights of a Hugging Face model folder: model.safetensors, or the shards of model.safetensors.index.json.
+class Checkpoint {
+ public:
+  static Checkpoint open(const std::filesystem::path& folder);
+
+  std::vector<std::string> names() const;  // sorted
+  bool contains(std::string_view name) const { return shard_of_.contains(name); }
+  Tensor tensor(std::string_view name) const;  // as Safetensors::tensor
+
+ private:
+  void open_shards(const std::filesystem::path& index);
+
+  std::filesystem::path folder_;
+  std::vector<Safetensors> shards_;
+  std::map<std::string, std::size_t, std::less<>> shard_of_;
+};
+
+}  // namespace hearth::io

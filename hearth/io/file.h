@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hearth::io {
+
+// A whole file, read-only in memory; pages are read when touched. Replacing the file by rename leaves a mapping as it
+// was. Tensors that view it share it through a std::shared_ptr.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+
+ private:
+  std::filesystem::path path_;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// A file written beside its final place, which takes that place in one step at commit(). Without commit(), or when
+// anything fails, what stood there before stays untouched.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::filesystem::path& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text);
+  void commit();  // at most once, and nothing is written after it
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+};
+
+std::string read_file(const std::filesystem::path& path);
+void replace_file(const std::filesystem::path& path, std::string_view contents);  // all or nothing, see AtomicFile
+void create_directories(const std::filesystem::path& path);
+
+}  // namespace hearth::io

@@ -1,0 +1,39 @@
+#include "hearth/kernels/attention_blocked.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hearth/kernels/attention_blocked.cc"
+#include "hearth/kernels/simd.h"
+// After simd.h.
+#include <hwy/foreach_target.h>
+
+#include "hearth/kernels/attention_blocked-inl.h"
+#include "hearth/kernels/attention_products-inl.h"
+#include "hearth/kernels/visit.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hearth::kernels::HWY_NAMESPACE {
+
+void blocked_forward(const AttentionArgs& args) {
+  visit_float(args.type, [&](auto value) { forward_units<F32Products, decltype(value)>(args); });
+}
+
+void blocked_backward(const AttentionArgs& args, const AttentionGradArgs& grads) {
+  visit_float(args.type, [&](auto value) { backward_units<F32Products, decltype(value)>(args, grads); });
+}
+
+}  // namespace hearth::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hearth::kernels {
+
+bool attention_blocked_accepts(const AttentionArgs&, cpu::Isa) { return true; }
+
+void attention_blocked_forward(const AttentionArgs& args) { HEARTH_SIMD(blocked_forward)(args); }
+
+void attention_blocked_backward(const AttentionArgs& args, const AttentionGradArgs& grads) {
+  HEARTH_SIMD(blocked_backward)(args, grads);
+}
+
+}  // namespace hearth::kernels
+#endif

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hearth/base/dtype.h"
+#include "hearth/base/error.h"
+
+namespace hearth::kernels::reference {
+
+// Elements of an array of a format known at run time.
+inline double get(DType type, const void* data, std::int64_t i) {
+  switch (type) {
+    case DType::f32:
+      return static_cast<const float*>(data)[i];
+    case DType::bf16:
+      return static_cast<float>(static_cast<const BFloat16*>(data)[i]);
+    case DType::f16:
+      return static_cast<float>(static_cast<const Float16*>(data)[i]);
+    default:
+      fail("[reference] {} is not a format to compute with; use fp32, bf16 or fp16", name_of(type));
+  }
+}
+
+inline void set(DType type, void* data, std::int64_t i, double value) {
+  const auto single = static_cast<float>(value);
+  switch (type) {
+    case DType::f32:
+      static_cast<float*>(data)[i] = single;
+      return;
+    case DType::bf16:
+      static_cast<BFloat16*>(data)[i] = BFloat16(single);
+      return;
+    case DType::f16:
+      static_cast<Float16*>(data)[i] = Float16(single);
+      return;
+    default:
+      fail("[reference] {} is not a format to compute with; use fp32, bf16 or fp16", name_of(type));
+  }
+}
+
+}  // namespace hearth::kernels::reference

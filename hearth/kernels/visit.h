@@ -1,0 +1,23 @@
+#pragma once
+
+#include "hearth/base/dtype.h"
+#include "hearth/base/error.h"
+
+namespace hearth::kernels {
+
+// visitor(T()) for the number format T that kernels compute with.
+template <class Visitor>
+void visit_float(DType type, const Visitor& visitor) {
+  switch (type) {
+    case DType::f32:
+      return visitor(float());
+    case DType::bf16:
+      return visitor(BFloat16());
+    case DType::f16:
+      return visitor(Float16());
+    default:
+      fail("[kernels] {} is not a format to compute with; use fp32, bf16 or fp16", name_of(type));
+  }
+}
+
+}  // namespace hearth::kernels

@@ -1,0 +1,82 @@
+#include "hearth/models/config.h"
+
+#include <algorithm>
+
+#include "hearth/base/error.h"
+
+namespace hearth::models {
+
+Config Config::read(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "config.json";
+  check(std::filesystem::is_directory(folder), "{} is not a folder; give one with config.json and model.safetensors",
+        folder.string());
+  check(std::filesystem::exists(file), "{} has no config.json; is it a Hugging Face model folder?", folder.string());
+  io::Json values = io::read_json(file);
+  check(values.is_object(), "{} does not hold a JSON object", file.string());
+  return {std::move(values), file.string()};
+}
+
+std::string Config::model_type() const { return io::get_string(values_, "model_type", file_); }
+
+std::int64_t Config::size(std::string_view key) const {
+  const std::int64_t value = io::get_int(values_, key, file_);
+  check(value >= 1, "{}: \"{}\" must be at least 1, it is {}", file_, key, value);
+  return value;
+}
+
+std::int64_t Config::size_or(std::string_view key, std::int64_t otherwise) const {
+  const std::int64_t value = io::get_int_or(values_, key, otherwise, file_);
+  check(value >= 0, "{}: \"{}\" must not be negative, it is {}", file_, key, value);
+  return value;
+}
+
+float Config::number_or(std::string_view key, double otherwise) const {
+  return static_cast<float>(io::get_double_or(values_, key, otherwise, file_));
+}
+
+float Config::rate_or(std::string_view key, double otherwise) const {
+  const float rate = number_or(key, otherwise);
+  check(rate >= 0 && rate < 1, "{}: \"{}\" must lie in [0, 1), it is {}", file_, key, rate);
+  return rate;
+}
+
+kernels::Activation Config::activation(std::string_view key) const {
+  using kernels::Activation;
+  const std::string name = io::get_string_or(values_, key, "gelu", file_);
+  if (name == "gelu") return Activation::gelu;
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::gelu_tanh;
+  if (name == "relu") return Activation::relu;
+  if (name == "tanh") return Activation::tanh;
+  fail("{}: \"{}\" is '{}', which is not supported; gelu, gelu_new, gelu_pytorch_tanh, relu and tanh are", file_, key,
+       name);
+}
+
+std::int64_t Config::num_labels() const {
+  const auto labels = values_.find("id2label");
+  if (labels != values_.end() && labels->is_object() && !labels->empty())
+    return static_cast<std::int64_t>(labels->size());
+  return std::max<std::int64_t>(1, io::get_int_or(values_, "num_labels", 2, file_));
+}
+
+void Config::require(std::string_view key, const io::Json& value) const {
+  const auto found = values_.find(key);
+  check(found == values_.end() || found->is_null() || *found == value, "{}: \"{}\" is {}; only {} is supported", file_,
+        key, found == values_.end() ? "" : found->dump(), value.dump());
+}
+
+void Config::override_fields(std::string_view overrides, const std::vector<std::string_view>& known) {
+  while (!overrides.empty()) {
+    const std::string_view item = overrides.substr(0, overrides.find(','));
+    overrides.remove_prefix(std::min(overrides.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    check(equals != std::string_view::npos && equals > 0, "config_overrides: '{}' is not of the form field=value",
+          item);
+    const std::string key(item.substr(0, equals)), text(item.substr(equals + 1));
+    check(values_.contains(key) || std::ranges::find(known, key) != known.end(),
+          "config_overrides: {} has no field \"{}\"", file_, key);
+    io::Json value = io::Json::parse(text, nullptr, false);
+    values_[key] = value.is_discarded() ? io::Json(text) : std::move(value);
+  }
+}
+
+}  // namespace hearth::models

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/io/json.h"
+#include "hearth/kernels/activation.h"
+
+namespace hearth::models {
+
+// A Hugging Face config.json. Getters name the file in their errors.
+class Config {
+ public:
+  static Config read(const std::filesystem::path& folder);
+  Config(io::Json values, std::string file) : values_(std::move(values)), file_(std::move(file)) {}
+
+  std::string model_type() const;
+  std::int64_t size(std::string_view key) const;  // needed, at least 1
+  std::int64_t size_or(std::string_view key, std::int64_t otherwise) const;
+  float number_or(std::string_view key, double otherwise) const;
+  float rate_or(std::string_view key, double otherwise) const;  // a dropout rate, in [0, 1)
+  kernels::Activation activation(std::string_view key) const;
+  std::int64_t num_labels() const;
+  // A setting that Hearth supports with one value only.
+  void require(std::string_view key, const io::Json& value) const;
+
+  // "hidden_dropout_prob=0,layer_norm_eps=1e-5": fields that config.json or `known` has. Values are read as JSON,
+  // what is no JSON as a string.
+  void override_fields(std::string_view overrides, const std::vector<std::string_view>& known);
+
+  const io::Json& values() const { return values_; }
+  const std::string& file() const { return file_; }
+
+ private:
+  io::Json values_;
+  std::string file_;
+};
+
+}  // namespace hearth::models

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "hearth/autograd/parameter.h"
+
+namespace hearth::nn {
+
+// How a parameter starts when no checkpoint has it: a constant, or normal numbers of a standard deviation.
+struct Init {
+  enum class Kind { constant, normal } kind = Kind::constant;
+  float value = 0;  // the constant, or the standard deviation
+
+  static Init zeros() { return {Kind::constant, 0}; }
+  static Init ones() { return {Kind::constant, 1}; }
+  static Init normal(float deviation) { return {Kind::normal, deviation}; }
+};
+
+// What layers register themselves in while a model is built.
+struct Blueprint {
+  ParameterStore parameters;
+  std::map<std::string, Init, std::less<>> inits;  // by parameter name
+  std::uint32_t dropout_sites = 0;
+};
+
+// A place in the tree of Hugging Face names, "bert.encoder.layer.0" say, where a layer takes its parameters from: so
+// loading, saving and initialising are one path.
+class Cursor {
+ public:
+  explicit Cursor(Blueprint& blueprint, std::string path = {}) : blueprint_(&blueprint), path_(std::move(path)) {}
+
+  Cursor operator/(std::string_view name) const { return Cursor(*blueprint_, name_of(name)); }
+
+  Parameter& parameter(std::string_view name, Shape shape, Init init, bool is_norm = false) const;
+  // Parameters of one shape that stand side by side and act as one, stacked along the first axis.
+  Parameter& stacked(std::initializer_list<std::string_view> names, std::string_view leaf, Shape shape,
+                     Init init) const;
+  std::uint32_t dropout_site() const { return blueprint_->dropout_sites++; }
+
+ private:
+  std::string name_of(std::string_view name) const;
+
+  Blueprint* blueprint_;
+  std::string path_;
+};
+
+// Fills the named part with what its Init says; a function of (seed, name) alone.
+void initialise(const Blueprint& blueprint, const Parameter& parameter, const Parameter::Part& part,
+                std::uint64_t seed);
+
+}  // namespace hearth::nn

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/nn/layers.h"
+#include "hearth/tensor/batch.h"
+
+namespace hearth::nn {
+
+// An encoder of BERT's kind; families differ in these numbers and in how they name their parameters.
+struct EncoderConfig {
+  std::int64_t vocab_size = 0, hidden = 0, layers = 0, heads = 0, intermediate = 0, positions = 0, token_types = 0;
+  float eps = 1e-12f, init_range = 0.02f;
+  kernels::Activation activation = kernels::Activation::gelu;
+  float hidden_dropout = 0, attention_dropout = 0;
+  bool attention_output_dropout = true;  // DistilBERT has none after its attention's output
+  std::int32_t padding_id = 0;
+  // RoBERTa counts positions from padding_id + 1, real tokens only; padding has the position padding_id.
+  bool positions_follow_padding = false;
+};
+
+struct EncoderNames {
+  std::string_view layers, query, key, value, attention_output, attention_norm, intermediate, output, output_norm;
+};
+
+class EncoderLayer {
+ public:
+  EncoderLayer(const Cursor& at, const EncoderConfig& config, const EncoderNames& names);
+  Var operator()(ops::Context& ctx, const Var& x) const;  // (T, H) -> (T, H)
+
+ private:
+  EncoderConfig config_;
+  Parameter *qkv_weight_, *qkv_bias_;  // (3 H, H), (3 H)
+  Linear attention_output_;
+  LayerNorm attention_norm_;
+  Linear intermediate_, output_;
+  LayerNorm output_norm_;
+  std::uint32_t attention_site_, attention_output_site_, output_site_;
+};
+
+class Encoder {
+ public:
+  Encoder(const Cursor& at, const EncoderConfig& config, const EncoderNames& names);
+
+  Var operator()(ops::Context& ctx, const Batch& batch) const;  // (T, H)
+  const EncoderConfig& config() const { return config_; }
+  Parameter& word_embeddings() const { return *word_; }
+
+  bool gradient_checkpointing = false;
+
+ private:
+  std::vector<std::int32_t> position_ids(const Batch& batch) const;
+
+  EncoderConfig config_;
+  Parameter *word_, *position_, *type_;
+  LayerNorm norm_;
+  std::uint32_t dropout_site_;
+  std::vector<EncoderLayer> layers_;
+};
+
+}  // namespace hearth::nn

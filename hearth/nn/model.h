@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hearth/nn/cursor.h"
+#include "hearth/ops/context.h"
+#include "hearth/tensor/batch.h"
+
+namespace hearth::nn {
+
+struct ModelOutput {
+  Var loss;                                         // one number; undefined where the batch has no labels
+  std::vector<std::pair<std::string, Var>> logits;  // f32, named as transformers names them
+};
+
+// What a trainer needs of a model. The batch must outlive the context's tape.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  virtual ModelOutput forward(ops::Context& ctx, const Batch& batch) = 0;
+  virtual std::int64_t max_positions() const = 0;  // the longest sequence it can read
+  virtual void set_gradient_checkpointing(bool on) = 0;
+  virtual void set_label_smoothing(float factor) = 0;
+  // Writes config.json and model.safetensors, a folder that transformers loads.
+  virtual void save_pretrained(const std::filesystem::path& folder) const = 0;
+
+  ParameterStore& parameters() { return blueprint_.parameters; }
+  const ParameterStore& parameters() const { return blueprint_.parameters; }
+  const Blueprint& blueprint() const { return blueprint_; }
+
+ protected:
+  Blueprint blueprint_;
+};
+
+kernels::Sequences sequences_of(const Batch& batch);      // tokens
+kernels::Sequences sequence_rows_of(const Batch& batch);  // arrays with one row a sequence
+
+}  // namespace hearth::nn

@@ -1,0 +1,48 @@
+#include "hearth/ops/attention.h"
+
+#include <cmath>
+
+#include "hearth/kernels/attention.h"
+#include "hearth/ops/grad.h"
+
+namespace hearth::ops {
+namespace {
+
+std::byte* column(const Tensor& x, std::int64_t index) {
+  return static_cast<std::byte*>(x.raw()) + static_cast<std::size_t>(index) * size_of(x.type());
+}
+
+}  // namespace
+
+Var attention(Context& ctx, const Var& qkv, std::int64_t heads, float dropout_p, std::uint32_t site) {
+  const std::int64_t tokens = qkv.value().rows(), hidden = qkv.value().row_size() / 3;
+  check(qkv.value().row_size() == 3 * hidden && hidden % heads == 0,
+        "[attention] rows of {} do not hold queries, keys and values of {} heads", qkv.value().row_size(), heads);
+  Tensor out({tokens, hidden}, qkv.value().type());
+  Tensor lse({heads, tokens}, DType::f32);
+
+  kernels::AttentionArgs args;
+  args.type = out.type();
+  args.sequences = ctx.sequences;
+  args.heads = heads;
+  args.head_dim = hidden / heads;
+  args.stride = 3 * hidden;
+  args.q = column(qkv.value(), 0);
+  args.k = column(qkv.value(), hidden);
+  args.v = column(qkv.value(), 2 * hidden);
+  args.scale = 1.0f / std::sqrt(static_cast<float>(args.head_dim));
+  args.dropout = ctx.dropout(dropout_p, site);
+  args.out = out.raw();
+  args.lse = lse.data<float>();
+  kernels::attention_forward(args);
+  if (ctx.tape == nullptr) return Var(out);
+
+  return ctx.tape->record(out, [qkv, args, out, lse, hidden](Tensor dout) {
+    Tensor dqkv(qkv.value().shape(), qkv.value().type());
+    kernels::attention_backward(
+        args, {dout.raw(), column(dqkv, 0), column(dqkv, hidden), column(dqkv, 2 * hidden), args.stride});
+    add_grad(qkv, std::move(dqkv));
+  });
+}
+
+}  // namespace hearth::ops

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+
+#include "hearth/ops/context.h"
+
+namespace hearth::ops {
+
+// Gradient checkpointing: computes body(x), keeps only x, and computes it again during backward. `body` must give the
+// same bits both times, which holds because dropout is a function of its site.
+Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const Var&)> body);
+
+}  // namespace hearth::ops

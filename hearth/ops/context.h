@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hearth/autograd/tape.h"
+#include "hearth/base/dtype.h"
+#include "hearth/kernels/dropout.h"
+#include "hearth/kernels/sequences.h"
+
+namespace hearth::ops {
+
+// What a forward pass is run with; no globals and no flags on layers.
+struct Context {
+  Tape* tape = nullptr;        // null: nothing is kept for a backward pass
+  DType compute = DType::f32;  // the format of activations and products; ops/precision.h has the table
+  bool training = false;       // dropout is on
+  std::uint64_t seed = 0, step = 0;
+  kernels::Sequences sequences;  // how the row of tokens is cut
+
+  // `site` tells the dropout layers of a model apart.
+  kernels::Dropout dropout(float p, std::uint32_t site) const {
+    if (!training || p <= 0) return {};
+    return {p, philox_key(seed, step, site)};
+  }
+};
+
+}  // namespace hearth::ops

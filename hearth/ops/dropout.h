@@ -1,0 +1,10 @@
+#pragma once
+
+#include "hearth/ops/context.h"
+
+namespace hearth::ops {
+
+// x (T, H) with elements zeroed at rate p and the others scaled by 1 / (1 - p), in training only.
+Var dropout(Context& ctx, const Var& x, float p, std::uint32_t site);
+
+}  // namespace hearth::ops

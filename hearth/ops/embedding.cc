@@ -1,0 +1,43 @@
+#include "hearth/ops/embedding.h"
+
+#include <algorithm>
+
+#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/embedding.h"
+#include "hearth/ops/grad.h"
+
+namespace hearth::ops {
+
+Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
+  const auto tokens = static_cast<std::int64_t>(lookups.front().ids.size());
+  const std::int64_t hidden = lookups.front().table->shape[1];
+  Tensor sum({tokens, hidden}, DType::f32);
+  for (const Lookup& lookup : lookups) {
+    Parameter& table = *lookup.table;
+    check(static_cast<std::int64_t>(lookup.ids.size()) == tokens && table.shape[1] == hidden,
+          "[embedding_sum] {} does not fit the other tables", table.parts.front().name);
+    for (const std::int32_t id : lookup.ids)
+      check(0 <= id && id < table.shape[0], "[embedding_sum] the id {} is outside {}, which has {} rows", id,
+            table.parts.front().name, table.shape[0]);
+    if (ctx.tape != nullptr) ctx.tape->use(table);
+    kernels::embedding_forward(DType::f32, tokens, hidden, lookup.ids.data(), table.master.data<float>(), sum.raw(),
+                               &lookup != &lookups.front());
+  }
+  Tensor y = sum;
+  if (ctx.compute != DType::f32) {
+    y = Tensor(sum.shape(), ctx.compute);
+    kernels::convert(DType::f32, sum.raw(), ctx.compute, y.raw(), sum.size());
+  }
+  if (ctx.tape == nullptr) return Var(y);
+
+  return ctx.tape->record(y, [lookups = std::move(lookups)](Tensor dy) {
+    for (const Lookup& lookup : lookups) {
+      const GradTarget target = grad_target(*lookup.table);
+      if (!target.accumulate) target.tensor.fill_zero();
+      kernels::embedding_backward(dy.type(), dy.rows(), dy.row_size(), lookup.ids.data(), dy.raw(),
+                                  target.tensor.rows(), lookup.padding_id, target.tensor.data<float>());
+    }
+  });
+}
+
+}  // namespace hearth::ops

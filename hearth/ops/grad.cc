@@ -1,0 +1,27 @@
+#include "hearth/ops/grad.h"
+
+#include "hearth/kernels/elementwise.h"
+
+namespace hearth::ops {
+
+GradTarget grad_target(const Var& x) {
+  const bool accumulate = x.grad().defined();
+  if (!accumulate) x.grad() = Tensor(x.value().shape(), x.value().type());
+  return {x.grad(), accumulate};
+}
+
+GradTarget grad_target(Parameter& parameter) {
+  const bool accumulate = parameter.has_grad;
+  parameter.has_grad = true;
+  return {parameter.grad, accumulate};
+}
+
+void add_grad(const Var& x, Tensor dx) {
+  if (!x.grad().defined()) {
+    x.grad() = std::move(dx);
+  } else {
+    kernels::add_into(dx.type(), dx.size(), dx.raw(), x.grad().raw());
+  }
+}
+
+}  // namespace hearth::ops

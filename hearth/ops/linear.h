@@ -1,0 +1,16 @@
+#pragma once
+
+#include "hearth/kernels/activation.h"
+#include "hearth/ops/context.h"
+
+namespace hearth::ops {
+
+// y (T, N) = f(x (T, K) W^T + b), W (N, K), b (N) or null. `out` is the format of y.
+Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kernels::Activation activation, DType out);
+
+inline Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias,
+                  kernels::Activation activation = kernels::Activation::none) {
+  return linear(ctx, x, weight, bias, activation, ctx.compute);
+}
+
+}  // namespace hearth::ops

@@ -1,0 +1,43 @@
+#include "hearth/optim/optimizer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "hearth/kernels/optimizer.h"
+#include "hearth/optim/adafactor.h"
+#include "hearth/optim/adamw.h"
+#include "hearth/optim/sgd.h"
+
+namespace hearth::optim {
+
+bool decays(const Parameter& parameter) {
+  std::string name = parameter.parts.front().name;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return !parameter.is_norm && name.find("bias") == std::string::npos;
+}
+
+void Optimizer::step(float lr, float grad_scale) {
+  ++steps_;
+  update(lr, grad_scale);
+  parameters_->mark_changed();
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, ParameterStore& parameters) {
+  if (options.name == "adamw_torch" || options.name == "adamw_torch_fused")
+    return std::make_unique<AdamW>(options, parameters);
+  if (options.name == "sgd") return std::make_unique<Sgd>(options, parameters);
+  if (options.name == "adafactor") return std::make_unique<Adafactor>(options, parameters);
+  fail("the optimizer '{}' is not known; choose adamw_torch, adamw_torch_fused, sgd or adafactor", options.name);
+}
+
+double grad_norm(const ParameterStore& parameters) {
+  return std::sqrt(kernels::sum_of_squares(parameters.size(), parameters.grad().data<float>()));
+}
+
+float clip_scale(double norm, double max_norm) {
+  if (max_norm <= 0) return 1;
+  return static_cast<float>(std::min(1.0, max_norm / (norm + 1e-6)));
+}
+
+}  // namespace hearth::optim

@@ -1,0 +1,26 @@
+#include "hearth/optim/sgd.h"
+
+#include "hearth/kernels/optimizer.h"
+
+namespace hearth::optim {
+
+Sgd::Sgd(const OptimizerOptions& options, ParameterStore& parameters)
+    : Optimizer(parameters), options_(options), ranges_(ranges(parameters, options.weight_decay != 0)) {
+  if (options.momentum != 0) momentum_ = Tensor::zeros({parameters.size()}, DType::f32);
+}
+
+Optimizer::State Sgd::state() const {
+  return momentum_.defined() ? named_views(*parameters_, momentum_, "momentum_buffer") : State{};
+}
+
+void Sgd::update(float lr, float grad_scale) {
+  for (const Range& range : ranges_) {
+    const kernels::SgdStep step{lr, options_.momentum, range.decays ? options_.weight_decay : 0, grad_scale,
+                                steps_ == 1};
+    kernels::sgd(step, range.end - range.begin, parameters_->master().data<float>() + range.begin,
+                 parameters_->grad().data<float>() + range.begin,
+                 momentum_.defined() ? momentum_.data<float>() + range.begin : nullptr);
+  }
+}
+
+}  // namespace hearth::optim

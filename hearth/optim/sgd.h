@@ -1,0 +1,21 @@
+#pragma once
+
+#include "hearth/optim/moments.h"
+
+namespace hearth::optim {
+
+// torch.optim.SGD, with momentum where asked for.
+class Sgd final : public Optimizer {
+ public:
+  Sgd(const OptimizerOptions& options, ParameterStore& parameters);
+  State state() const override;
+
+ private:
+  void update(float lr, float grad_scale) override;
+
+  OptimizerOptions options_;
+  std::vector<Range> ranges_;
+  Tensor momentum_;  // undefined without momentum
+};
+
+}  // namespace hearth::optim

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "hearth/base/error.h"
+#include "hearth/io/file.h"
+#include "hearth/io/json.h"
+#include "hearth/tokenizer/bert_tokenizer.h"
+#include "hearth/tokenizer/tokenizer_json.h"
+#include "hearth/tokenizer/vocabulary_file.h"
+
+namespace hearth::tokenizer {
+namespace {
+
+namespace fs = std::filesystem;
+using io::Json;
+
+struct SettingsFile {
+  std::string name;
+  Json values = Json::object();
+
+  explicit SettingsFile(const fs::path& path) : name(path.string()) {
+    if (!fs::exists(path)) return;
+    values = io::read_json(path);
+    check(values.is_object(), "{} holds no JSON object", name);
+  }
+  const Json* find(std::string_view key) const {
+    const auto found = values.find(key);
+    return found == values.end() ? nullptr : &*found;
+  }
+};
+
+void put(std::vector<AddedToken>& tokens, AddedToken token) {
+  const auto same = std::ranges::find(tokens, token.content, &AddedToken::content);
+  if (same == tokens.end()) {
+    tokens.push_back(std::move(token));
+  } else {
+    token.id = same->id;
+    *same = std::move(token);
+  }
+}
+
+// A name is a string, or an object that says how the token is found too.
+void read_special_token(const SettingsFile& file, std::string_view key, std::string& name, BertConfig& config) {
+  const Json* value = file.find(key);
+  if (!value || value->is_null()) return;
+  if (value->is_object()) {
+    AddedToken token = parse_added_token(*value, file.name);
+    token.special = true;
+    name = token.content;
+    put(config.added_tokens, std::move(token));
+  } else {
+    name = io::get_string(file.values, key, file.name);
+  }
+}
+
+void read_special_tokens(const SettingsFile& file, BertConfig& config) {
+  read_special_token(file, "unk_token", config.unk_token, config);
+  read_special_token(file, "sep_token", config.sep_token, config);
+  read_special_token(file, "pad_token", config.pad_token, config);
+  read_special_token(file, "cls_token", config.cls_token, config);
+  read_special_token(file, "mask_token", config.mask_token, config);
+  for (const std::string_view key : {"additional_special_tokens", "extra_special_tokens"}) {
+    const Json* values = file.find(key);
+    if (!values || !values->is_array()) continue;
+    for (const Json& value : *values) {
+      AddedToken token =
+          value.is_string() ? AddedToken{.content = value.get<std::string>()} : parse_added_token(value, file.name);
+      token.special = true;
+      const bool known =
+          std::ranges::find(config.added_tokens, token.content, &AddedToken::content) != config.added_tokens.end();
+      if (!known || value.is_object()) put(config.added_tokens, std::move(token));
+    }
+  }
+}
+
+void read_added_tokens_decoder(const SettingsFile& file, BertConfig& config) {
+  const Json* tokens = file.find("added_tokens_decoder");
+  if (!tokens || !tokens->is_object()) return;
+  for (const auto& [id, value] : tokens->items()) {
+    AddedToken token = parse_added_token(value, file.name);
+    const bool number =
+        !id.empty() && id.size() < 9 && std::ranges::all_of(id, [](char c) { return '0' <= c && c <= '9'; });
+    check(number, "{}: \"{}\" in \"added_tokens_decoder\" is no token id", file.name, id);
+    token.id = std::stoi(id);
+    put(config.added_tokens, std::move(token));
+  }
+}
+
+std::int64_t read_model_max_length(const SettingsFile& file) {
+  const Json* value = file.find("model_max_length");
+  if (!value || value->is_null()) return kUnlimited;
+  check(value->is_number() && value->get<double>() >= 1, "{}: \"model_max_length\" is no number of tokens", file.name);
+  return value->get<double>() >= static_cast<double>(kUnlimited) ? kUnlimited : value->get<std::int64_t>();
+}
+
+void read_normalizer(const SettingsFile& file, NormalizerOptions& options) {
+  options.lowercase = io::get_bool_or(file.values, "do_lower_case", options.lowercase, file.name);
+  options.handle_chinese_chars =
+      io::get_bool_or(file.values, "tokenize_chinese_chars", options.handle_chinese_chars, file.name);
+  if (const Json* accents = file.find("strip_accents"))
+    options.strip_accents =
+        accents->is_null() ? std::nullopt : std::optional(io::get_bool(file.values, "strip_accents", file.name));
+}
+
+[[noreturn]] void refuse_folder(const fs::path& folder) {
+  check(fs::is_directory(folder), "{} is not a folder: the tokenizer of a model is read from the model's folder",
+        folder.string());
+  const auto has = [&](const char* name) { return fs::exists(folder / name); };
+  if (has("vocab.json") && has("merges.txt"))
+    fail("{} holds a BPE tokenizer (vocab.json and merges.txt); only WordPiece is supported so far", folder.string());
+  for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"})
+    if (has(name))
+      fail("{} holds a SentencePiece tokenizer ({}); only WordPiece is supported so far", folder.string(), name);
+  fail("{} holds no tokenizer: neither tokenizer.json nor vocab.txt is there", folder.string());
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> load_tokenizer(const fs::path& folder) {
+  const fs::path tokenizer_json = folder / "tokenizer.json", vocab_txt = folder / "vocab.txt";
+  const SettingsFile settings(folder / "tokenizer_config.json"), names(folder / "special_tokens_map.json");
+  BertConfig config;
+  const bool whole = fs::exists(tokenizer_json);
+  if (whole) {
+    config = read_tokenizer_json(tokenizer_json);
+  } else if (fs::exists(vocab_txt)) {
+    config.vocabulary = read_vocabulary(vocab_txt);
+    config.source = vocab_txt.string();
+  } else {
+    refuse_folder(folder);
+  }
+  config.tokenizer_class = io::get_string_or(settings.values, "tokenizer_class", config.tokenizer_class, settings.name);
+  // These classes take all of tokenizer.json; BERT's own lets its settings count.
+  const bool generic =
+      config.tokenizer_class == "PreTrainedTokenizerFast" || config.tokenizer_class == "TokenizersBackend";
+  if (!(whole && generic)) read_normalizer(settings, config.normalizer);
+  read_added_tokens_decoder(settings, config);
+  read_special_tokens(names, config);
+  read_special_tokens(settings, config);
+  config.model_max_length = read_model_max_length(settings);
+  return std::make_shared<BertTokenizer>(std::move(config));
+}
+
+std::shared_ptr<const Tokenizer> load_vocabulary(const fs::path& file, bool lowercase) {
+  BertConfig config;
+  config.vocabulary = read_vocabulary(file);
+  config.source = file.string();
+  config.normalizer.lowercase = lowercase;
+  return std::make_shared<BertTokenizer>(std::move(config));
+}
+
+}  // namespace hearth::tokenizer

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::tokenizer {
+
+// Token -> id, walked byte by byte. Edges lie in one open-addressing table.
+class PieceTrie {
+ public:
+  using Node = std::uint32_t;
+  static constexpr Node kRoot = 0;
+  static constexpr Node kNowhere = UINT32_MAX;
+  static constexpr std::int32_t kNoToken = -1;
+
+  // A token's id is its index; of equal tokens the last counts. Empty strings are no tokens.
+  explicit PieceTrie(std::span<const std::string> tokens);
+
+  std::int32_t token(Node node) const { return tokens_[node]; }
+  std::int32_t find(std::string_view token) const;
+  Node descend(Node node, std::string_view bytes) const;
+  Node child(Node node, char byte) const {
+    const std::uint32_t key = key_of(node, byte);
+    for (std::size_t at = place_of(key);; at = (at + 1) & mask_) {
+      const Edge& edge = edges_[at];
+      if (edge.key == key && edge.child != kRoot) return edge.child;
+      if (edge.child == kRoot) return kNowhere;
+    }
+  }
+
+ private:
+  struct Edge {
+    std::uint32_t key = 0;
+    Node child = kRoot;  // kRoot: no edge here
+  };
+
+  static std::uint32_t key_of(Node node, char byte) { return node << 8 | static_cast<unsigned char>(byte); }
+  std::size_t place_of(std::uint32_t key) const { return (key * 0x9E3779B97F4A7C15u) >> shift_; }
+  Node add_child(Node node, char byte);
+
+  std::vector<Edge> edges_;  // a power of two, at most half full
+  std::size_t mask_ = 0;
+  int shift_ = 0;
+  std::vector<std::int32_t> tokens_;  // by node
+};
+
+}  // namespace hearth::tokenizer

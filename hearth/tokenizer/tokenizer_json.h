@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "hearth/io/json_fwd.h"
+#include "hearth/tokenizer/bert_tokenizer.h"
+
+namespace hearth::tokenizer {
+
+// tokenizer.json as Hugging Face's library writes it. Anything but BERT's kind is an Error.
+BertConfig read_tokenizer_json(const std::filesystem::path& file);
+io::Json make_tokenizer_json(const BertTokenizer& tokenizer);
+
+AddedToken parse_added_token(const io::Json& value, std::string_view file);
+io::Json make_added_token(const AddedToken& token);  // without its id
+
+}  // namespace hearth::tokenizer

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/tokenizer/bert_normalizer.h"
+#include "hearth/tokenizer/tokenizer.h"
+
+namespace hearth::tokenizer {
+
+// A word of the normalised text. Valid until the reader moves on.
+struct Word {
+  std::string_view text;
+  std::int32_t characters = 0;
+  std::int32_t begin = 0;                 // place of the first byte's code point
+  const std::int32_t* origins = nullptr;  // places of every byte's code point; without it they count up from `begin`
+
+  Offset place(std::size_t first, std::size_t end) const {
+    if (origins) return {origins[first], origins[end - 1] + 1};
+    return {begin + static_cast<std::int32_t>(first), begin + static_cast<std::int32_t>(end)};
+  }
+};
+
+// The words of normalised text: split at spaces, punctuation standing alone.
+class NormalizedWords {
+ public:
+  NormalizedWords();
+
+  void read(std::vector<Character> characters);
+  bool next(Word& word);
+
+ private:
+  std::vector<Character> characters_;
+  std::size_t at_ = 0;
+  std::string text_;
+  std::vector<std::int32_t> origins_;
+  const std::uint8_t* traits_;
+};
+
+// The words of a text, normalised. Words of plain ASCII, which most are, take a way without decoding.
+class WordReader {
+ public:
+  // `first`: the place of the text's first code point.
+  WordReader(const BertNormalizer& normalizer, std::string_view text, std::int32_t first);
+
+  bool next(Word& word);
+  std::int32_t place() const { return place_; }  // of the first code point not yet read
+
+ private:
+  void read_until_space();
+
+  const BertNormalizer& normalizer_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::int32_t place_;  // of the code point at at_
+  bool in_normalized_ = false;
+  NormalizedWords normalized_;
+  std::string word_;
+};
+
+}  // namespace hearth::tokenizer

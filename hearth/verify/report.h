@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace hearth::verify {
+
+// Collects the outcome of checks and hands each on as one line.
+class Report {
+ public:
+  using Sink = std::function<void(std::string_view line)>;
+  explicit Report(Sink sink) : sink_(std::move(sink)) {}
+
+  // Passes where error <= tolerance; a NaN fails.
+  void check(std::string_view what, double error, double tolerance);
+  // A comparison that is right or wrong; `detail` says what differs.
+  void check_exact(std::string_view what, bool equal, std::string_view detail = {});
+  // A part of the set that this program does not know yet.
+  void unknown(std::string_view what, std::string_view why);
+  // A part that it should know and could not check.
+  void failed(std::string_view what, std::string_view why);
+
+  int made() const { return made_; }
+  int failures() const { return failures_; }
+  int unknowns() const { return unknowns_; }
+  bool passed() const { return failures_ == 0 && made_ > 0; }
+
+ private:
+  void line(bool ok, std::string_view what, std::string_view measured);
+
+  Sink sink_;
+  int made_ = 0, failures_ = 0, unknowns_ = 0;
+};
+
+}  // namespace hearth::verify

@@ -1,0 +1,60 @@
+#include "hearth/base/log.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "hearth/base/error.h"
+
+namespace hearth {
+namespace {
+
+class Log : public testing::Test {
+ protected:
+  ~Log() override { set_log_sink(nullptr); }
+};
+
+TEST_F(Log, GoesToTheSink) {
+  std::vector<std::pair<LogLevel, std::string>> messages;
+  set_log_sink([&](LogLevel level, std::string_view message) { messages.emplace_back(level, message); });
+  log_info("{} tokens", 12);
+  log_warning("slow: {}", "fp16");
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(messages[0], std::pair(LogLevel::info, std::string("12 tokens")));
+  EXPECT_EQ(messages[1], std::pair(LogLevel::warning, std::string("slow: fp16")));
+}
+
+TEST_F(Log, WithoutASinkGoesToStderr) {
+  testing::internal::CaptureStderr();
+  log_info("hello");
+  log_warning("careful");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "hello\nwarning: careful\n");
+}
+
+TEST_F(Log, OneMessageAtATime) {
+  int messages = 0;
+  set_log_sink([&](LogLevel, std::string_view) { ++messages; });
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([] {
+      for (int j = 0; j < 500; ++j) log_info("x");
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(messages, 2'000);
+}
+
+TEST(Check, ThrowsTheFormattedSentence) {
+  EXPECT_NO_THROW(check(true, "never {}", 1));
+  try {
+    check(false, "[matmul] {} columns against {} rows", 3, 4);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "[matmul] 3 columns against 4 rows");
+  }
+}
+
+}  // namespace
+}  // namespace hearth

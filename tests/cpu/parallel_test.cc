@@ -1,0 +1,110 @@
+#include "hearth/cpu/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "hearth/base/error.h"
+
+namespace hearth::cpu {
+namespace {
+
+class Parallel : public testing::TestWithParam<int> {
+ protected:
+  Parallel() { set_num_threads(GetParam()); }
+  ~Parallel() override { set_num_threads(0); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Threads, Parallel, testing::Values(1, 2, 5));
+
+TEST_P(Parallel, EveryIndexOnce) {
+  for (const std::int64_t count : {0, 1, 2, 3, 7, 64, 1000}) {
+    std::vector<std::atomic<int>> runs(static_cast<std::size_t>(count));
+    parallel_for(count, [&](std::int64_t i) { ++runs[static_cast<std::size_t>(i)]; });
+    EXPECT_TRUE(std::all_of(runs.begin(), runs.end(), [](const auto& n) { return n == 1; })) << count;
+  }
+  parallel_for(-3, [](std::int64_t) { FAIL(); });
+}
+
+TEST_P(Parallel, NestedCallsRunInPlace) {
+  std::atomic<int> runs = 0, elsewhere = 0;
+  parallel_for(8, [&](std::int64_t) {
+    const auto thread = std::this_thread::get_id();
+    parallel_for(9, [&](std::int64_t) {
+      ++runs;
+      elsewhere += std::this_thread::get_id() != thread;
+    });
+  });
+  EXPECT_EQ(runs, 72);
+  EXPECT_EQ(elsewhere, 0);
+}
+
+TEST_P(Parallel, LibrariesStartNoThreadsInsideATask) {
+  std::atomic<int> largest = 0;
+  parallel_for(16, [&](std::int64_t) {
+    int team = 0;
+#pragma omp parallel
+#pragma omp master
+    team = omp_get_num_threads();
+    int seen = largest;
+    while (seen < team && !largest.compare_exchange_weak(seen, team)) {
+    }
+  });
+  EXPECT_EQ(largest, 1);
+}
+
+TEST_P(Parallel, AnExceptionArrives) {
+  try {
+    parallel_for(100, [](std::int64_t i) { check(i != 37, "task {} failed", i); });
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "task 37 failed");
+  }
+  int ran = 0;
+  parallel_for(1, [&](std::int64_t) { ++ran; });
+  EXPECT_EQ(ran, 1);
+}
+
+TEST_P(Parallel, AnExceptionOutOfANestedCallArrives) {
+  EXPECT_THROW(
+      parallel_for(6, [](std::int64_t) { parallel_for(3, [](std::int64_t) { throw std::out_of_range("x"); }); }),
+      std::out_of_range);
+}
+
+TEST_P(Parallel, ChunksDependOnSizesAlone) {
+  const auto chunks_of = [](std::int64_t size, std::int64_t length) {
+    std::mutex mutex;
+    std::set<std::pair<std::int64_t, std::int64_t>> chunks;
+    parallel_chunks(size, length, [&](std::int64_t begin, std::int64_t end) {
+      const std::lock_guard lock(mutex);
+      chunks.emplace(begin, end);
+    });
+    return chunks;
+  };
+  using Chunks = std::set<std::pair<std::int64_t, std::int64_t>>;
+  EXPECT_EQ(chunks_of(0, 4), Chunks{});
+  EXPECT_EQ(chunks_of(3, 4), (Chunks{{0, 3}}));
+  EXPECT_EQ(chunks_of(8, 4), (Chunks{{0, 4}, {4, 8}}));
+  EXPECT_EQ(chunks_of(9, 4), (Chunks{{0, 4}, {4, 8}, {8, 9}}));
+}
+
+TEST(NumThreads, IsWhatWasSet) {
+  const int at_start = num_threads();
+  EXPECT_GE(at_start, 1);
+  set_num_threads(3);
+  EXPECT_EQ(num_threads(), 3);
+  EXPECT_THROW(set_num_threads(-1), Error);
+  EXPECT_EQ(num_threads(), 3);
+  set_num_threads(0);
+  EXPECT_EQ(num_threads(), at_start);
+}
+
+}  // namespace
+}  // namespace hearth::cpu

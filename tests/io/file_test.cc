@@ -1,0 +1,152 @@
+#include "hearth/io/file.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+#include <memory>
+
+#include "tests/io/temporary_folder.h"
+
+namespace hearth::io {
+namespace {
+
+using FileTest = TemporaryFolder;
+
+// Stands in for a full disk: writing beyond the limit fails.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  void (*signal_)(int);
+  rlimit before_{};
+};
+
+TEST_F(FileTest, ReplaceThenRead) {
+  const auto path = folder_ / "a.txt";
+  replace_file(path, "first");
+  EXPECT_EQ(read_file(path), "first");
+  replace_file(path, std::string("second\0line", 11));
+  EXPECT_EQ(read_file(path), std::string("second\0line", 11));
+  replace_file(path, "");
+  EXPECT_EQ(read_file(path), "");
+  EXPECT_EQ(number_of_files(), 1u);
+}
+
+TEST_F(FileTest, ReadsWhatHasNoSize) { EXPECT_TRUE(contains(read_file("/proc/self/status"), "VmRSS")); }
+
+TEST_F(FileTest, MapsAFile) {
+  const auto path = folder_ / "a.bin";
+  replace_file(path, "mapped");
+  const auto file = std::make_shared<const MappedFile>(path);
+  EXPECT_EQ(file->size(), 6u);
+  EXPECT_EQ(file->text(), "mapped");
+  replace_file(path, "other contents");
+  EXPECT_EQ(file->text(), "mapped");
+}
+
+TEST_F(FileTest, MapsAnEmptyFile) {
+  const auto path = folder_ / "empty";
+  replace_file(path, "");
+  const MappedFile file(path);
+  EXPECT_EQ(file.size(), 0u);
+  EXPECT_EQ(file.text(), "");
+}
+
+TEST_F(FileTest, ReadingErrorsNameTheFileAndTheReason) {
+  const auto absent = folder_ / "absent";
+  const std::string wanted = "Cannot read " + absent.string() + ": No such file or directory";
+  EXPECT_EQ(error_of([&] { read_file(absent); }), wanted);
+  EXPECT_EQ(error_of([&] { MappedFile file(absent); }), wanted);
+  const std::string is_folder = "Cannot read " + folder_.string() + ": Is a directory";
+  EXPECT_EQ(error_of([&] { read_file(folder_); }), is_folder);
+  EXPECT_EQ(error_of([&] { MappedFile file(folder_); }), is_folder);
+  EXPECT_TRUE(contains(error_of([&] { MappedFile file("/dev/null"); }), "/dev/null: it is not a regular file"));
+}
+
+TEST_F(FileTest, AFailedWriteKeepsTheOldFile) {
+  const auto path = folder_ / "a.txt";
+  replace_file(path, "old");
+  std::string message;
+  {
+    const FileSizeLimit limit(1000);
+    message = error_of([&] { replace_file(path, std::string(5000, 'x')); });
+  }
+  EXPECT_EQ(message, "Cannot write " + path.string() + ": File too large");
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_EQ(number_of_files(), 1u);
+}
+
+TEST_F(FileTest, AFolderInPlaceOfTheFile) {
+  const auto path = folder_ / "a.txt";
+  io::create_directories(path / "inner");
+  const std::string message = error_of([&] { replace_file(path, "text"); });
+  EXPECT_TRUE(contains(message, "Cannot write " + path.string() + ": ")) << message;
+  EXPECT_EQ(number_of_files(), 1u);
+}
+
+TEST_F(FileTest, AMissingFolder) {
+  const auto path = folder_ / "absent" / "a.txt";
+  EXPECT_EQ(error_of([&] { replace_file(path, "text"); }),
+            "Cannot write " + path.string() + ": No such file or directory");
+  EXPECT_FALSE(error_of([&] { AtomicFile file(folder_ / ""); }).empty());
+}
+
+TEST_F(FileTest, AtomicFileShowsOnlyWhatIsCommitted) {
+  const auto path = folder_ / "a.txt";
+  {
+    AtomicFile file(path);
+    file.write("never ");
+    file.write("seen");
+  }
+  EXPECT_EQ(number_of_files(), 0u);
+  AtomicFile file(path);
+  file.write("one ");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  file.write(std::as_bytes(std::span(std::string_view("two"))));
+  file.commit();
+  EXPECT_EQ(read_file(path), "one two");
+  EXPECT_EQ(number_of_files(), 1u);
+  EXPECT_TRUE(contains(error_of([&] { file.write("late"); }), path.string()));
+  EXPECT_TRUE(contains(error_of([&] { file.commit(); }), path.string()));
+}
+
+TEST_F(FileTest, TwoWritersOfOneFile) {
+  const auto path = folder_ / "a.txt";
+  AtomicFile first(path), second(path);
+  first.write("first");
+  second.write("second");
+  second.commit();
+  first.commit();
+  EXPECT_EQ(read_file(path), "first");
+  EXPECT_EQ(number_of_files(), 1u);
+}
+
+TEST_F(FileTest, WritesWithTheUsualPermissions) {
+  const auto path = folder_ / "a.txt", plain = folder_ / "b.txt";
+  replace_file(path, "text");
+  std::ofstream(plain) << "text";
+  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::status(plain).permissions());
+}
+
+TEST_F(FileTest, CreatesFolders) {
+  io::create_directories(folder_ / "a" / "b");
+  io::create_directories(folder_ / "a" / "b");
+  EXPECT_TRUE(std::filesystem::is_directory(folder_ / "a" / "b"));
+  replace_file(folder_ / "file", "");
+  const auto path = folder_ / "file" / "c";
+  EXPECT_EQ(error_of([&] { io::create_directories(path); }),
+            "Cannot create the folder " + path.string() + ": Not a directory");
+}
+
+}  // namespace
+}  // namespace hearth::io

@@ -1,0 +1,375 @@
+#include "hearth/kernels/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "hearth/base/error.h"
+#include "hearth/cpu/parallel.h"
+
+namespace hearth::kernels {
+namespace {
+
+constexpr DType kFormats[] = {DType::f32, DType::bf16, DType::f16};
+
+float get(DType type, const void* data, std::int64_t i) {
+  switch (type) {
+    case DType::bf16:
+      return static_cast<float>(static_cast<const BFloat16*>(data)[i]);
+    case DType::f16:
+      return static_cast<float>(static_cast<const Float16*>(data)[i]);
+    default:
+      return static_cast<const float*>(data)[i];
+  }
+}
+
+void set(DType type, void* data, std::int64_t i, float value) {
+  switch (type) {
+    case DType::bf16:
+      static_cast<BFloat16*>(data)[i] = BFloat16(value);
+      return;
+    case DType::f16:
+      static_cast<Float16*>(data)[i] = Float16(value);
+      return;
+    default:
+      static_cast<float*>(data)[i] = value;
+  }
+}
+
+// (rows, stride) numbers of which (rows, cols) are in use; the rest, and a guard on either side, must stay as it was.
+class Matrix {
+ public:
+  Matrix(DType type, std::int64_t rows, std::int64_t cols, std::int64_t stride)
+      : type_(type), rows_(rows), cols_(cols), stride_(stride) {
+    bytes_.assign(static_cast<std::size_t>(rows * stride + 2 * kGuard) * size_of(type), kCanary);
+  }
+
+  void* data() { return bytes_.data() + kGuard * size_of(type_); }
+  const void* data() const { return bytes_.data() + kGuard * size_of(type_); }
+  void* column(std::int64_t col) { return static_cast<std::byte*>(data()) + col * size_of(type_); }
+  float at(std::int64_t row, std::int64_t col) const { return get(type_, data(), row * stride_ + col); }
+  void put(std::int64_t row, std::int64_t col, float value) { set(type_, data(), row * stride_ + col, value); }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t cols() const { return cols_; }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+  void fill(std::mt19937& random, float spread) {
+    std::normal_distribution<float> normal(0, spread);
+    for (std::int64_t i = 0; i < rows_; ++i)
+      for (std::int64_t j = 0; j < cols_; ++j) put(i, j, normal(random));
+  }
+
+  bool canaries_live() const {
+    const auto size = size_of(type_);
+    for (std::size_t b = 0; b < bytes_.size(); ++b) {
+      const std::int64_t element = static_cast<std::int64_t>(b / size) - kGuard;
+      const bool in_use = element >= 0 && element < rows_ * stride_ && element % stride_ < cols_;
+      if (!in_use && bytes_[b] != kCanary) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::int64_t kGuard = 64;
+  static constexpr std::byte kCanary{0x5a};
+  DType type_;
+  std::int64_t rows_, cols_, stride_;
+  std::vector<std::byte> bytes_;
+};
+
+struct Setting {
+  std::vector<std::int64_t> lengths, keys;
+  std::int64_t heads = 1, dim = 8;
+  DType type = DType::f32;
+  float dropout = 0;
+  std::int64_t gap = 0;  // unused elements at the end of each row
+
+  std::string text() const {
+    std::string text = fmt::format("{} heads {} dim {} dropout {} lengths:", name_of(type), heads, dim, dropout);
+    for (std::size_t s = 0; s < lengths.size(); ++s) text += fmt::format(" {}/{}", keys[s], lengths[s]);
+    return text;
+  }
+};
+
+// Tensors of one attention; q, k and v are slices of one matrix, and so are their gradients.
+struct Problem {
+  Setting setting;
+  std::vector<std::int64_t> starts{0};
+  std::vector<std::uint32_t> samples;
+  std::int64_t width = setting.heads * setting.dim;
+  std::int64_t tokens;
+  Matrix qkv, out, lse, dout, dqkv;
+
+  explicit Problem(const Setting& s)
+      : setting(s),
+        tokens(std::accumulate(s.lengths.begin(), s.lengths.end(), std::int64_t{0})),
+        qkv(s.type, tokens, 3 * width, 3 * width + s.gap),
+        out(s.type, tokens, width, width),
+        lse(DType::f32, s.heads, tokens, tokens),
+        dout(s.type, tokens, width, width),
+        dqkv(s.type, tokens, 3 * width, 3 * width + 2 * s.gap) {
+    for (const std::int64_t length : s.lengths) {
+      samples.push_back(static_cast<std::uint32_t>(17 + 3 * samples.size()));
+      starts.push_back(starts.back() + length);
+    }
+    std::mt19937 random(11);
+    qkv.fill(random, 1);
+    dout.fill(random, 1);
+  }
+
+  AttentionArgs args() {
+    AttentionArgs args;
+    args.type = setting.type;
+    args.sequences = {starts, setting.keys, samples};
+    args.heads = setting.heads;
+    args.head_dim = setting.dim;
+    args.stride = 3 * width + setting.gap;
+    args.q = qkv.column(0);
+    args.k = qkv.column(width);
+    args.v = qkv.column(2 * width);
+    args.scale = 1 / std::sqrt(static_cast<float>(setting.dim));
+    args.dropout = {setting.dropout, philox_key(1, 2, 3)};
+    args.out = out.data();
+    args.lse = static_cast<float*>(lse.data());
+    return args;
+  }
+
+  AttentionGradArgs grads() {
+    return {dout.data(), dqkv.column(0), dqkv.column(width), dqkv.column(2 * width), 3 * width + 2 * setting.gap};
+  }
+
+  bool canaries_live() const {
+    return qkv.canaries_live() && out.canaries_live() && lse.canaries_live() && dout.canaries_live() &&
+           dqkv.canaries_live();
+  }
+};
+
+// Rounding of the format, on top of the f32 arithmetic's.
+float tolerance(DType type) {
+  switch (type) {
+    case DType::bf16:
+      return 1.0f / 128;
+    case DType::f16:
+      return 1.0f / 1024;
+    default:
+      return 2e-5f;
+  }
+}
+
+void expect_near(const Matrix& got, const Matrix& want, float tolerance, std::string_view what) {
+  for (std::int64_t i = 0; i < want.rows(); ++i)
+    for (std::int64_t j = 0; j < want.cols(); ++j) {
+      const float bound = tolerance * (0.2f + std::abs(want.at(i, j)));
+      ASSERT_NEAR(got.at(i, j), want.at(i, j), bound) << what << " row " << i << " column " << j;
+    }
+}
+
+const AttentionImpl& reference() { return attention_impls().back(); }
+
+// Every implementation against the reference; backward from the reference's out and lse.
+void compare(const Setting& setting) {
+  SCOPED_TRACE(setting.text());
+  Problem want(setting);
+  reference().forward(want.args());
+  reference().backward(want.args(), want.grads());
+  ASSERT_TRUE(want.canaries_live());
+  for (const AttentionImpl& impl : attention_impls().first(attention_impls().size() - 1)) {
+    SCOPED_TRACE(impl.name);
+    Problem got(setting);
+    if (!impl.accepts(got.args(), cpu::isa())) continue;
+    impl.forward(got.args());
+    expect_near(got.out, want.out, tolerance(setting.type), "out");
+    expect_near(got.lse, want.lse, 1e-5f, "lse");
+    got.out = want.out;
+    got.lse = want.lse;
+    impl.backward(got.args(), got.grads());
+    expect_near(got.dqkv, want.dqkv, 3 * tolerance(setting.type), "gradients");
+    EXPECT_TRUE(got.canaries_live());
+  }
+}
+
+TEST(Attention, EveryLength) {
+  for (std::int64_t length = 1; length <= 70; length += length < 34 ? 1 : 3)
+    compare({.lengths = {length}, .keys = {length}, .dim = 16});
+}
+
+TEST(Attention, BlocksOfQueriesAndKeys) {
+  for (const std::int64_t length : {127, 128, 129, 192, 193, 257, 391})
+    for (const float dropout : {0.0f, 0.1f})
+      compare({.lengths = {length}, .keys = {length - 1}, .dim = 64, .dropout = dropout});
+}
+
+TEST(Attention, HeadSizes) {
+  for (const DType type : kFormats)
+    for (const std::int64_t dim : {1, 8, 12, 16, 33, 64, 80, 256})
+      for (const std::int64_t heads : {1, 4})
+        compare({.lengths = {19, 5}, .keys = {19, 5}, .heads = heads, .dim = dim, .type = type, .gap = 5});
+}
+
+TEST(Attention, PaddedSequences) {
+  for (const DType type : kFormats)
+    for (const float dropout : {0.0f, 0.1f, 0.5f})
+      compare({.lengths = {40, 1, 0, 140, 7, 23},
+               .keys = {33, 1, 0, 131, 1, 23},
+               .heads = 3,
+               .dim = 12,
+               .type = type,
+               .dropout = dropout,
+               .gap = 3});
+}
+
+TEST(Attention, LongSequence) { compare({.lengths = {1100}, .keys = {1100}, .dim = 8, .dropout = 0.1f}); }
+
+TEST(Attention, NoSequences) { compare({}); }
+
+TEST(Attention, GradientsOfPaddingAreZero) {
+  Problem problem({.lengths = {9, 20}, .keys = {4, 1}, .heads = 2, .dim = 16});
+  attention_forward(problem.args());
+  attention_backward(problem.args(), problem.grads());
+  for (std::int64_t s = 0; s < 2; ++s)
+    for (std::int64_t i = problem.starts[s] + problem.setting.keys[s]; i < problem.starts[s + 1]; ++i)
+      for (std::int64_t j = problem.width; j < 3 * problem.width; ++j) ASSERT_EQ(problem.dqkv.at(i, j), 0);
+}
+
+TEST(Attention, LargeScores) {
+  Problem problem({.lengths = {50}, .keys = {50}, .dim = 16});
+  for (std::int64_t i = 0; i < 50; ++i)
+    for (std::int64_t j = 0; j < 32; ++j) problem.qkv.put(i, j, 100 * problem.qkv.at(i, j));
+  Problem want = problem;
+  attention_forward(problem.args());
+  attention_backward(problem.args(), problem.grads());
+  reference().forward(want.args());
+  for (std::int64_t i = 0; i < 50; ++i)
+    for (std::int64_t j = 0; j < 48; ++j) ASSERT_TRUE(std::isfinite(problem.dqkv.at(i, j)));
+  expect_near(problem.out, want.out, 0.05f, "out");
+}
+
+TEST(Attention, NanIsNotHidden) {
+  Problem problem({.lengths = {40, 30}, .keys = {40, 30}, .dim = 16});
+  problem.qkv.put(3, 5, std::numeric_limits<float>::quiet_NaN());
+  attention_forward(problem.args());
+  attention_backward(problem.args(), problem.grads());
+  EXPECT_TRUE(std::isnan(problem.out.at(3, 0)));
+  EXPECT_TRUE(std::isnan(problem.dqkv.at(3, 0)));
+  EXPECT_FALSE(std::isnan(problem.out.at(4, 0)));
+  EXPECT_FALSE(std::isnan(problem.dqkv.at(40, 0)));
+}
+
+TEST(Attention, SameBitsForAnyNumberOfThreads) {
+  for (const DType type : kFormats) {
+    const Setting setting{.lengths = {200, 3, 77, 500, 64, 1, 300},
+                          .keys = {200, 2, 77, 490, 64, 1, 299},
+                          .heads = 3,
+                          .dim = 16,
+                          .type = type,
+                          .dropout = 0.1f};
+    const auto run = [&](int threads) {
+      cpu::set_num_threads(threads);
+      Problem problem(setting);
+      attention_forward(problem.args());
+      attention_backward(problem.args(), problem.grads());
+      return problem;
+    };
+    const Problem one = run(1);
+    for (const int threads : {2, 8, 16}) {
+      const Problem many = run(threads);
+      EXPECT_EQ(many.out.bytes(), one.out.bytes()) << threads << " threads";
+      EXPECT_EQ(many.lse.bytes(), one.lse.bytes()) << threads << " threads";
+      EXPECT_EQ(many.dqkv.bytes(), one.dqkv.bytes()) << threads << " threads";
+    }
+    cpu::set_num_threads(0);
+  }
+}
+
+TEST(Attention, DoesNotDependOnPacking) {
+  const Setting together{.lengths = {130, 40}, .keys = {130, 33}, .heads = 2, .dim = 16, .dropout = 0.2f};
+  Problem both(together);
+  attention_forward(both.args());
+  attention_backward(both.args(), both.grads());
+  Problem second({.lengths = {40}, .keys = {33}, .heads = 2, .dim = 16, .dropout = 0.2f});
+  second.samples[0] = both.samples[1];
+  for (std::int64_t i = 0; i < 40; ++i) {
+    for (std::int64_t j = 0; j < second.qkv.cols(); ++j) second.qkv.put(i, j, both.qkv.at(130 + i, j));
+    for (std::int64_t j = 0; j < second.width; ++j) second.dout.put(i, j, both.dout.at(130 + i, j));
+  }
+  attention_forward(second.args());
+  attention_backward(second.args(), second.grads());
+  for (std::int64_t i = 0; i < 40; ++i) {
+    for (std::int64_t j = 0; j < second.width; ++j) ASSERT_EQ(second.out.at(i, j), both.out.at(130 + i, j));
+    for (std::int64_t j = 0; j < second.qkv.cols(); ++j) ASSERT_EQ(second.dqkv.at(i, j), both.dqkv.at(130 + i, j));
+  }
+}
+
+using Complex = std::complex<double>;
+
+// The sum of dout * out as a function of q, k and v, written for numbers of which derivatives can be read off.
+Complex loss(Problem& problem, const std::vector<Complex>& qkv) {
+  const AttentionArgs args = problem.args();
+  const std::int64_t cols = 3 * problem.width, dim = args.head_dim;
+  Complex total = 0;
+  for (std::int64_t s = 0; s < args.sequences.count(); ++s)
+    for (std::int64_t h = 0; h < args.heads; ++h)
+      for (std::int64_t i = problem.starts[s]; i < problem.starts[s + 1]; ++i) {
+        Complex sum = 0, weighted = 0;
+        for (std::int64_t j = problem.starts[s]; j < problem.starts[s] + problem.setting.keys[s]; ++j) {
+          Complex score = 0, gain = 0;
+          for (std::int64_t d = h * dim; d < (h + 1) * dim; ++d) {
+            score += qkv[i * cols + d] * qkv[j * cols + problem.width + d];
+            gain += static_cast<double>(problem.dout.at(i, d)) * qkv[j * cols + 2 * problem.width + d];
+          }
+          const Complex weight = std::exp(static_cast<double>(args.scale) * score);
+          sum += weight;
+          if (dropout_keeps(args.dropout, problem.samples[s],
+                            static_cast<std::uint32_t>(h * 65536 + i - problem.starts[s]),
+                            static_cast<std::uint32_t>(j - problem.starts[s])))
+            weighted += weight * gain * static_cast<double>(args.dropout.scale());
+        }
+        total += weighted / sum;
+      }
+  return total;
+}
+
+TEST(Attention, ReferenceGradientsByComplexStep) {
+  Problem problem({.lengths = {5, 1, 4}, .keys = {3, 1, 4}, .heads = 2, .dim = 3, .dropout = 0.3f});
+  reference().forward(problem.args());
+  reference().backward(problem.args(), problem.grads());
+  const std::int64_t cols = 3 * problem.width;
+  std::vector<Complex> qkv;
+  double out_times_dout = 0;
+  for (std::int64_t i = 0; i < problem.tokens; ++i) {
+    for (std::int64_t j = 0; j < cols; ++j) qkv.emplace_back(problem.qkv.at(i, j));
+    for (std::int64_t j = 0; j < problem.width; ++j)
+      out_times_dout += static_cast<double>(problem.out.at(i, j)) * problem.dout.at(i, j);
+  }
+  EXPECT_NEAR(loss(problem, qkv).real(), out_times_dout, 1e-5);
+  constexpr double kStep = 1e-30;
+  for (std::int64_t i = 0; i < problem.tokens; ++i)
+    for (std::int64_t j = 0; j < cols; ++j) {
+      std::vector<Complex> shifted = qkv;
+      shifted[i * cols + j] += Complex(0, kStep);
+      ASSERT_NEAR(problem.dqkv.at(i, j), loss(problem, shifted).imag() / kStep, 2e-6) << i << " " << j;
+    }
+}
+
+TEST(Attention, RefusesSequencesWithoutKeys) {
+  Problem none({.lengths = {4}, .keys = {0}}), more({.lengths = {4}, .keys = {5}});
+  EXPECT_THROW(attention_forward(none.args()), Error);
+  EXPECT_THROW(attention_backward(more.args(), more.grads()), Error);
+}
+
+TEST(Attention, FastOneIsChosen) {
+  for (const DType type : kFormats) {
+    AttentionArgs args;
+    args.type = type;
+    EXPECT_NE(choose_attention(args, cpu::isa()).name, reference().name);
+  }
+}
+
+}  // namespace
+}  // namespace hearth::kernels
