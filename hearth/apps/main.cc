@@ -1,1 +1,58 @@
-int main() {}
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "hearth/apps/command.h"
+#include "hearth/base/log.h"
+#include "hearth/base/version.h"
+
+namespace {
+
+void print_usage() {
+  fmt::print("hearth {}: fine-tunes transformers on CPUs\n\nusage: hearth COMMAND [arguments]\n\ncommands:\n",
+             hearth::kVersion);
+  for (const hearth::apps::Command& command : hearth::apps::commands())
+    fmt::print("  {:<16} {}\n", command.name, command.summary);
+  fmt::print("\n'hearth COMMAND --help' lists a command's arguments.\n");
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_usage();
+    return words.empty() ? 2 : 0;
+  }
+  if (words[0] == "--version") {
+    fmt::print("hearth {}\n", hearth::kVersion);
+    return 0;
+  }
+  const auto all = hearth::apps::commands();
+  const auto found = std::ranges::find(all, words[0], &hearth::apps::Command::name);
+  if (found == all.end()) {
+    fmt::print(stderr, "hearth: '{}' is not a command; 'hearth --help' lists them\n", words[0]);
+    return 2;
+  }
+  return found->run(std::span(words).subspan(1));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hearth::set_log_sink([](hearth::LogLevel level, std::string_view message) {
+    if (level == hearth::LogLevel::info) {
+      fmt::print("{}\n", message);
+      std::fflush(stdout);
+    } else {
+      fmt::print(stderr, "warning: {}\n", message);
+    }
+  });
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    fmt::print(stderr, "hearth: {}\n", error.what());
+    return 1;
+  }
+}

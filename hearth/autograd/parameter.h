@@ -29,6 +29,7 @@ struct Parameter {
   std::vector<Part> parts;
   Shape shape;
   bool is_norm = false;       // belongs to a normalisation layer, which weight decay leaves alone
+  bool is_embedding = false;  // rows are looked up, not multiplied
   std::int64_t offset = 0;    // elements from the arenas' first
   Tensor master;              // f32: what the optimizer updates and the checkpoint stores
   Tensor grad;                // f32

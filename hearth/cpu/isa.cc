@@ -6,11 +6,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
 
+#include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/cpu/amx_probe.h"
 
@@ -166,8 +166,7 @@ void set_max_isa(std::string_view name) { in_use = static_cast<int>(capped(name,
 Isa isa() {
   int level = in_use.load(std::memory_order_relaxed);
   if (level == kUndecided) [[unlikely]] {
-    const char* const name = std::getenv("HEARTH_MAX_ISA");
-    const int from_environment = static_cast<int>(capped(name == nullptr ? "" : name, "HEARTH_MAX_ISA"));
+    const int from_environment = static_cast<int>(capped(environment("HEARTH_MAX_ISA"), "HEARTH_MAX_ISA"));
     if (in_use.compare_exchange_strong(level, from_environment)) level = from_environment;
   }
   return static_cast<Isa>(level);

@@ -2,8 +2,7 @@
 
 #include <omp.h>
 
-#include <cstdlib>
-
+#include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/cpu/topology.h"
 
@@ -15,7 +14,7 @@ int configured = 0;
 thread_local bool inside_task = false;
 
 int default_threads() {
-  return std::getenv("OMP_NUM_THREADS") != nullptr ? kOpenMpThreads : topology().usable_cores;
+  return environment("OMP_NUM_THREADS").empty() ? topology().usable_cores : kOpenMpThreads;
 }
 
 }  // namespace

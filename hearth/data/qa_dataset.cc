@@ -44,23 +44,29 @@ void add_json_lines(QaRecords& records, std::string_view text) {
   }
 }
 
-const Json& list_in(const Json& object, std::string_view key, std::string_view where) {
+const Json& field_of(const Json& object, const char* key, Json::value_t type, const std::string& place) {
+  static const Json kAbsent;
   const auto found = object.is_object() ? object.find(key) : object.end();
-  check(object.is_object() && found != object.end() && found->is_array(), "{}: field \"{}\" must be a list", where, key);
-  return *found;
+  const Json& field = object.is_object() && found != object.end() ? *found : kAbsent;
+  check(field.type() == type, "{}: field \"{}\" must be {}", place, key,
+        type == Json::value_t::array ? "a list" : "a string");
+  return field;
 }
 
 void add_articles(QaRecords& records, const Json& articles, std::string_view file) {
   int article_number = 0;
   for (const Json& article : articles) {
     const std::string article_place = fmt::format("{}: article {}", file, ++article_number);
+    const Json& paragraphs = field_of(article, "paragraphs", Json::value_t::array, article_place);
+    const Json title = article.value("title", Json(""));
     int paragraph_number = 0;
-    for (const Json& paragraph : list_in(article, "paragraphs", article_place)) {
+    for (const Json& paragraph : paragraphs) {
       const std::string place = fmt::format("{}, paragraph {}", article_place, ++paragraph_number);
-      const Json& questions = list_in(paragraph, "qas", place);
-      const auto context = std::make_shared<const std::string>(io::get_string(paragraph, "context", place));
-      const std::string title = io::get_string_or(article, "title", "", article_place);
-      for (const Json& question : questions) records.add(question, title, context);
+      const Json& text = field_of(paragraph, "context", Json::value_t::string, place);
+      const auto context = std::make_shared<const std::string>(text.get<std::string>());
+      for (const Json& question : field_of(paragraph, "qas", Json::value_t::array, place)) {
+        records.add(question, title.is_string() ? title.get<std::string>() : "", context);
+      }
     }
   }
 }

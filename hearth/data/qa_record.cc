@@ -78,8 +78,8 @@ void QaRecords::choose_columns(const Json& record) {
   for (const auto& [name, value] : record.items()) {
     if (place == columns.size()) break;
     std::string& column = *columns[place++];
-    const bool known = name == "id" || name == "title" || name == "question" || name == "context" || name == "answers" ||
-                       name == "is_impossible";
+    const bool known = name == "id" || name == "title" || name == "question" || name == "context" ||
+                       name == "answers" || name == "is_impossible";
     if (!record.contains(column) && !known) column = name;
   }
 }

@@ -105,8 +105,6 @@ std::string sha256_of(std::string_view text) {
   return hash.hex();
 }
 
-std::string sha256_of_file(const std::filesystem::path& path) {
-  return sha256_of(io::MappedFile(path).text());
-}
+std::string sha256_of_file(const std::filesystem::path& path) { return sha256_of(io::MappedFile(path).text()); }
 
 }  // namespace hearth::data

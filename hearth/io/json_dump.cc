@@ -115,7 +115,7 @@ class Writer {
   void begin_line() {
     if (indent_ < 0) return;
     out_ += '\n';
-    out_.append(static_cast<std::size_t>(indent_ * depth_), ' ');
+    out_.append(static_cast<std::size_t>(indent_) * depth_, ' ');
   }
 
   void write_string(std::string_view text) {
@@ -149,7 +149,7 @@ class Writer {
 
   int indent_;
   bool sort_keys_;
-  int depth_ = 0;
+  std::size_t depth_ = 0;
   std::string out_;
 };
 

@@ -73,7 +73,7 @@ class Parser {
     return object_of(std::move(members));
   }
 
-  Json object_of(std::vector<std::pair<std::string, Json>> members) {
+  Json object_of(std::vector<std::pair<std::string, Json>>&& members) {
     Json json = Json::object();
     auto& object = json.get_ref<Json::object_t&>();
     object.reserve(members.size());  // no element moves from here on: `places` looks at the keys

@@ -132,11 +132,11 @@ void check_coverage(const std::map<std::string, Safetensors::Entry, std::less<>>
   struct Range {
     std::size_t begin, end;
     std::string_view name;
-    auto operator<=>(const Range&) const = default;
   };
   std::vector<Range> ranges;
+  ranges.reserve(entries.size());
   for (const auto& [name, entry] : entries) ranges.push_back({entry.begin, entry.end, name});
-  std::ranges::sort(ranges);
+  std::ranges::sort(ranges, {}, [](const Range& range) { return std::pair(range.begin, range.end); });
   Range previous{data_begin, data_begin, ""};
   for (const Range& range : ranges) {
     check(range.begin >= previous.end, "{}: the data of the tensors {} and {} overlap", path, excerpt(previous.name),

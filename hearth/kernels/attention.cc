@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/base/error.h"
+#include "hearth/kernels/attention_bf16.h"
 #include "hearth/kernels/attention_blocked.h"
 #include "hearth/kernels/attention_reference.h"
 
@@ -10,6 +11,7 @@ namespace hearth::kernels {
 namespace {
 
 constexpr AttentionImpl kImpls[] = {
+    {"bf16", attention_bf16_accepts, attention_bf16_forward, attention_bf16_backward},
     {"blocked", attention_blocked_accepts, attention_blocked_forward, attention_blocked_backward},
     {"reference", [](const AttentionArgs&, cpu::Isa) { return true; }, attention_reference_forward,
      attention_reference_backward},

@@ -6,19 +6,26 @@
 // After simd.h.
 #include <hwy/foreach_target.h>
 
-#include "hearth/kernels/attention_blocked-inl.h"
-#include "hearth/kernels/attention_products-inl.h"
+#include "hearth/kernels/attention_backward-inl.h"
+#include "hearth/kernels/attention_f32-inl.h"
+#include "hearth/kernels/attention_forward-inl.h"
 #include "hearth/kernels/visit.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
 void blocked_forward(const AttentionArgs& args) {
-  visit_float(args.type, [&](auto value) { forward_units<F32Products, decltype(value)>(args); });
+  visit_float(args.type, [&](auto value) {
+    using T = decltype(value);
+    forward_all<T, F32Products<T>>(args);
+  });
 }
 
 void blocked_backward(const AttentionArgs& args, const AttentionGradArgs& grads) {
-  visit_float(args.type, [&](auto value) { backward_units<F32Products, decltype(value)>(args, grads); });
+  visit_float(args.type, [&](auto value) {
+    using T = decltype(value);
+    backward_all<T, F32Products<T>>(args, grads);
+  });
 }
 
 }  // namespace hearth::kernels::HWY_NAMESPACE

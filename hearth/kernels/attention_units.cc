@@ -6,11 +6,18 @@
 #include <vector>
 
 namespace hearth::kernels {
+namespace {
+
+std::int64_t length_of(const Sequences& sequences, std::int64_t s) {
+  return sequences.starts[s + 1] - sequences.starts[s];
+}
+
+}  // namespace
 
 std::span<const AttentionUnit> attention_units(const Sequences& sequences, std::int64_t heads, std::int64_t rows) {
   static thread_local std::vector<std::int64_t> order;
   static thread_local std::vector<AttentionUnit> units;
-  const auto length = [&](std::int64_t s) { return sequences.starts[s + 1] - sequences.starts[s]; };
+  const auto length = [&](std::int64_t s) { return length_of(sequences, s); };
 
   order.resize(static_cast<std::size_t>(sequences.count()));
   std::iota(order.begin(), order.end(), 0);
@@ -24,6 +31,12 @@ std::span<const AttentionUnit> attention_units(const Sequences& sequences, std::
       for (std::int64_t begin = 0; begin < length(s); begin += rows)
         units.push_back({s, head, begin, std::min(length(s), begin + rows)});
   return units;
+}
+
+std::int64_t longest_sequence(const Sequences& sequences) {
+  std::int64_t longest = 0;
+  for (std::int64_t s = 0; s < sequences.count(); ++s) longest = std::max(longest, length_of(sequences, s));
+  return longest;
 }
 
 }  // namespace hearth::kernels

@@ -16,4 +16,6 @@ struct AttentionUnit {
 // the sizes alone. Valid until the calling thread's next call.
 std::span<const AttentionUnit> attention_units(const Sequences& sequences, std::int64_t heads, std::int64_t rows);
 
+std::int64_t longest_sequence(const Sequences& sequences);
+
 }  // namespace hearth::kernels

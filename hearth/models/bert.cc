@@ -51,7 +51,7 @@ class BertForSequenceClassification final : public BertModel {
     ctx.sequences = nn::sequence_rows_of(batch);
     const Var pooled = pooler_(ctx, first, kernels::Activation::tanh);
     const Var kept = ops::dropout(ctx, pooled, dropout_, site_);
-    return classify(ctx, batch, classifier_.in_f32(ctx, kept), label_smoothing_);
+    return classify(ctx, batch, classifier_.logits(ctx, kept), label_smoothing_);
   }
 
   nn::Linear pooler_, classifier_;
@@ -75,7 +75,7 @@ class BertForMaskedLM final : public BertModel {
     const Var transformed = transform_(ctx, hidden, encoder_.config().activation);
     const Var normed = norm_(ctx, transformed);
     const Var logits = ops::linear(ctx, normed, encoder_.word_embeddings(), bias_, kernels::Activation::none,
-                                   DType::f32);  // (T, V)
+                                   format_of(ops::Value::logit, ctx.compute));  // (T, V)
     return classify(ctx, batch, logits, label_smoothing_);
   }
 

@@ -72,7 +72,7 @@ class DistilBertForSequenceClassification final : public DistilBertModel {
     ctx.sequences = nn::sequence_rows_of(batch);
     const Var mixed = pre_classifier_(ctx, first, kernels::Activation::relu);
     const Var kept = ops::dropout(ctx, mixed, dropout_, site_);
-    return classify(ctx, batch, classifier_.in_f32(ctx, kept), label_smoothing_);
+    return classify(ctx, batch, classifier_.logits(ctx, kept), label_smoothing_);
   }
 
   nn::Linear pre_classifier_, classifier_;

@@ -22,7 +22,7 @@ SpanHead::SpanHead(const nn::Cursor& root, const nn::EncoderConfig& config, floa
 
 nn::ModelOutput SpanHead::operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const {
   const Var kept = ops::dropout(ctx, hidden, dropout_, site_);
-  const Var logits = outputs_.in_f32(ctx, kept);  // (T, 2)
+  const Var logits = outputs_.logits(ctx, kept);  // (T, 2)
   nn::ModelOutput output;
   output.logits = {{"start_logits", column(logits.value(), 0)}, {"end_logits", column(logits.value(), 1)}};
   const auto starts = batch.labels.find("start_positions"), ends = batch.labels.find("end_positions");

@@ -27,6 +27,7 @@ class Pretrained : public nn::Model {
 
   nn::ModelOutput forward(ops::Context& ctx, const Batch& batch) final;
   std::int64_t max_positions() const override;
+  double training_flops(const Batch& batch) const override { return encoder().training_flops(batch); }
   void set_gradient_checkpointing(bool on) override { encoder().gradient_checkpointing = on; }
   void set_label_smoothing(float factor) override { label_smoothing_ = factor; }
   void save_pretrained(const std::filesystem::path& folder) const override;
@@ -53,6 +54,7 @@ class Pretrained : public nn::Model {
 struct LoadOptions {
   std::uint64_t seed = 42;            // of what must be initialised
   std::string config_overrides = {};  // "field=value,..."
+  std::filesystem::path config_folder = {};  // where config.json is, if not beside the weights
 };
 std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, Head head,
                                             const LoadOptions& options = {});

@@ -51,7 +51,7 @@ std::unique_ptr<Pretrained> make(Config config, Head head) {
 
 std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, Head head,
                                             const LoadOptions& options) {
-  Config config = Config::read(folder);
+  Config config = Config::read(options.config_folder.empty() ? folder : options.config_folder);
   config.override_fields(options.config_overrides, family_of(config).fields);
   std::unique_ptr<Pretrained> model = make(std::move(config), head);
   model->load_weights(folder, options.seed);

@@ -60,7 +60,7 @@ class RobertaForSequenceClassification final : public RobertaModel {
     const Var kept = ops::dropout(ctx, first, dropout_, before_site_);
     const Var mixed = dense_(ctx, kept, kernels::Activation::tanh);
     const Var kept_again = ops::dropout(ctx, mixed, dropout_, after_site_);
-    return classify(ctx, batch, out_proj_.in_f32(ctx, kept_again), label_smoothing_);
+    return classify(ctx, batch, out_proj_.logits(ctx, kept_again), label_smoothing_);
   }
 
   nn::Linear dense_, out_proj_;

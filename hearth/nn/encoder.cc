@@ -46,6 +46,8 @@ Encoder::Encoder(const Cursor& at, const EncoderConfig& config, const EncoderNam
       dropout_site_(at.dropout_site()) {
   check(config.hidden % config.heads == 0, "a hidden size of {} does not divide into {} attention heads", config.hidden,
         config.heads);
+  for (Parameter* table : {word_, position_, type_})
+    if (table != nullptr) table->is_embedding = true;
   layers_.reserve(static_cast<std::size_t>(config.layers));
   for (std::int64_t layer = 0; layer < config.layers; ++layer)
     layers_.emplace_back(at / names.layers / std::to_string(layer), config, names);
@@ -80,6 +82,15 @@ Var Encoder::operator()(ops::Context& ctx, const Batch& batch) const {
     }
   }
   return x;
+}
+
+double Encoder::training_flops(const Batch& batch) const {
+  const double hidden = static_cast<double>(config_.hidden), layers = static_cast<double>(config_.layers);
+  const double weights = layers * (4 * hidden * hidden + 2 * hidden * static_cast<double>(config_.intermediate));
+  double flops = 6 * weights * static_cast<double>(batch.tokens());
+  for (std::size_t s = 0; s < batch.keys.size(); ++s)
+    flops += 12 * layers * hidden * static_cast<double>((batch.starts[s + 1] - batch.starts[s]) * batch.keys[s]);
+  return flops;
 }
 
 }  // namespace hearth::nn

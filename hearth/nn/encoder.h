@@ -47,6 +47,8 @@ class Encoder {
 
   Var operator()(ops::Context& ctx, const Batch& batch) const;  // (T, H)
   const EncoderConfig& config() const { return config_; }
+  // Operations of a forward and backward pass: 6 a weight and token, and attention's products.
+  double training_flops(const Batch& batch) const;
   Parameter& word_embeddings() const { return *word_; }
 
   bool gradient_checkpointing = false;

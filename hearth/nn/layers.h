@@ -3,6 +3,7 @@
 #include "hearth/nn/cursor.h"
 #include "hearth/ops/layer_norm.h"
 #include "hearth/ops/linear.h"
+#include "hearth/ops/precision.h"
 
 namespace hearth::nn {
 
@@ -13,9 +14,8 @@ class Linear {
   Var operator()(ops::Context& ctx, const Var& x, kernels::Activation activation = kernels::Activation::none) const {
     return ops::linear(ctx, x, *weight_, bias_, activation);
   }
-  // Logits leave the model in f32 whatever it computes in.
-  Var in_f32(ops::Context& ctx, const Var& x) const {
-    return ops::linear(ctx, x, *weight_, bias_, kernels::Activation::none, DType::f32);
+  Var logits(ops::Context& ctx, const Var& x) const {
+    return ops::linear(ctx, x, *weight_, bias_, kernels::Activation::none, format_of(ops::Value::logit, ctx.compute));
   }
 
  private:

@@ -1,164 +1,29 @@
 #include "hearth/tasks/qa_features.h"
 
-#include <algorithm>
-#include <mutex>
-#include <string_view>
-#include <unordered_map>
+#include <cstring>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "hearth/base/error.h"
-#include "hearth/base/log.h"
-#include "hearth/cpu/parallel.h"
-#include "hearth/tokenizer/text.h"
 
 namespace hearth::tasks {
 namespace {
 
-using data::QaExample;
-using tokenizer::Encoding;
-using tokenizer::Offset;
-using tokenizer::Pieces;
-using tokenizer::Tokenizer;
-namespace python = tokenizer::python;
+template <class Features>
+auto arrays_of(Features& f) {
+  return std::tie(f.starts, f.ids, f.type_ids, f.examples, f.start_positions, f.end_positions, f.offsets);
+}
 
-constexpr std::int64_t kContextsPerTask = 64, kExamplesPerTask = 256;
+template <class T>
+std::span<const T> tokens_of(const QaFeatures& features, const std::vector<T>& array, std::int64_t feature) {
+  const std::int64_t begin = features.starts[static_cast<std::size_t>(feature)];
+  return std::span(array).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(features.length(feature)));
+}
 
 template <class T>
 void append_all(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
-}
-
-// A token that continues a word cannot begin a text: then another one would stand in its place.
-bool continues_word(const Pieces& pieces, std::size_t token, std::string_view text, const Tokenizer& tokenizer) {
-  const Pieces rest = tokenizer.pieces(python::suffix(text, pieces.offsets[token].begin));
-  return !rest.ids.empty() && rest.ids.front() != pieces.ids[token];
-}
-
-// The pieces up to the end of the word that makes them at least `limit`.
-void cut_behind_word(Pieces& pieces, std::size_t limit, std::string_view text, const Tokenizer& tokenizer) {
-  std::size_t end = limit;
-  while (end < pieces.ids.size() && continues_word(pieces, end, text, tokenizer)) ++end;
-  pieces.ids.resize(end);
-  pieces.offsets.resize(end);
-}
-
-// Each distinct context as tokens, and which of them every example has.
-struct Contexts {
-  std::vector<Pieces> pieces;
-  std::vector<std::size_t> of_example;
-};
-
-Contexts tokenize_contexts(std::span<const QaExample> examples, const Tokenizer& tokenizer,
-                           const QaFeatureOptions& options) {
-  Contexts contexts;
-  std::vector<std::string_view> texts;
-  std::unordered_map<std::string_view, std::size_t> known;
-  for (const QaExample& example : examples) {
-    const auto [found, is_new] = known.try_emplace(*example.context, texts.size());
-    if (is_new) texts.push_back(*example.context);
-    contexts.of_example.push_back(found->second);
-  }
-
-  const auto limit = static_cast<std::size_t>(options.max_seq_length);
-  std::vector<char> is_cut(texts.size());
-  contexts.pieces.resize(texts.size());
-  cpu::parallel_chunks(static_cast<std::int64_t>(texts.size()), kContextsPerTask, [&](auto begin, auto end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      Pieces& pieces = contexts.pieces[i] = tokenizer.pieces(texts[i]);
-      const std::size_t whole = pieces.ids.size();
-      if (!options.whole_context && whole > limit) cut_behind_word(pieces, limit, texts[i], tokenizer);
-      is_cut[i] = pieces.ids.size() < whole;
-    }
-  });
-  if (const auto count = std::count(is_cut.begin(), is_cut.end(), 1); count > 0) {
-    log_info("{} of {} contexts are longer than {} tokens and are used up to there", count, texts.size(), limit);
-  }
-  return contexts;
-}
-
-void check_room(const QaExample& example, const Pieces& question, const Pieces& context, const Tokenizer& tokenizer,
-                const QaFeatureOptions& options) {
-  const std::int64_t special = tokenizer.special_tokens(true);
-  const auto question_size = static_cast<std::int64_t>(question.ids.size());
-  const std::int64_t room = options.max_seq_length - special - question_size;
-  if (static_cast<std::int64_t>(context.ids.size()) <= room) return;
-  check(room > options.doc_stride,
-        "Question {} has {} tokens: of max_seq_length {} it leaves {} for the context, and doc_stride {} must be less "
-        "than that; raise --max_seq_length or lower --doc_stride",
-        example.id, question_size, options.max_seq_length, std::max<std::int64_t>(room, 0), options.doc_stride);
-}
-
-struct Span {
-  std::int32_t start = 0, end = 0;
-};
-
-Span label_of(const Encoding& window, const QaExample& example, std::int32_t cls_id) {
-  const auto size = static_cast<std::int32_t>(window.ids.size());
-  const auto cls = std::find(window.ids.begin(), window.ids.end(), cls_id);
-  const auto cls_index = cls == window.ids.end() ? 0 : static_cast<std::int32_t>(cls - window.ids.begin());
-  const Span nowhere{cls_index, cls_index};
-  if (example.answers.empty()) return nowhere;
-
-  const auto in_context = [&](std::int32_t i) { return window.sequence[static_cast<std::size_t>(i)] == 1; };
-  const auto offset = [&](std::int32_t i) { return window.offsets[static_cast<std::size_t>(i)]; };
-  std::int32_t first = 0, last = size - 1;
-  while (first < size && !in_context(first)) ++first;
-  while (last >= 0 && !in_context(last)) --last;
-  if (last < 0) return nowhere;
-
-  const std::int64_t start_char = example.answers.front().start;
-  const std::int64_t end_char = start_char + python::length(example.answers.front().text);
-  if (offset(first).begin > start_char || offset(last).end < end_char) return nowhere;
-  // An answer that begins in the last token of the context runs on over [SEP], whose offset is 0, to the end of the
-  // window: so does the reference.
-  while (first < size && offset(first).begin <= start_char) ++first;
-  while (last >= 0 && offset(last).end >= end_char) --last;
-  return {first - 1, last + 1};
-}
-
-template <class Extra>
-void append_windows(QaFeatures& features, std::vector<Encoding> windows, std::int32_t example, const Extra& extra) {
-  for (const Encoding& window : windows) {
-    append_all(features.ids, window.ids);
-    append_all(features.type_ids, window.type_ids);
-    features.starts.push_back(static_cast<std::int64_t>(features.ids.size()));
-    features.examples.push_back(example);
-    extra(window);
-  }
-}
-
-// `extra(features, window, example)` adds what training or validation needs of a window.
-template <class Extra>
-QaFeatures prepare(std::span<const QaExample> examples, const Tokenizer& tokenizer, const QaFeatureOptions& options,
-                   const Progress& progress, const Extra& extra) {
-  check(options.doc_stride >= 0, "doc_stride is {}; it must not be negative", options.doc_stride);
-  check(options.doc_stride < options.max_seq_length - tokenizer.special_tokens(true),
-        "doc_stride {} must be less than what max_seq_length {} leaves for the context", options.doc_stride,
-        options.max_seq_length);
-  const Contexts contexts = tokenize_contexts(examples, tokenizer, options);
-
-  const auto count = static_cast<std::int64_t>(examples.size());
-  std::vector<QaFeatures> parts(static_cast<std::size_t>((count + kExamplesPerTask - 1) / kExamplesPerTask));
-  std::mutex mutex;
-  std::int64_t done = 0;
-  cpu::parallel_chunks(count, kExamplesPerTask, [&](std::int64_t begin, std::int64_t end) {
-    QaFeatures& part = parts[static_cast<std::size_t>(begin / kExamplesPerTask)];
-    for (std::int64_t i = begin; i < end; ++i) {
-      const QaExample& example = examples[static_cast<std::size_t>(i)];
-      const Pieces& context = contexts.pieces[contexts.of_example[static_cast<std::size_t>(i)]];
-      const Pieces question = tokenizer.pieces(python::lstrip(example.question));
-      check_room(example, question, context, tokenizer, options);
-      append_windows(part, tokenizer.encode_windows(question, context, options.max_seq_length, options.doc_stride),
-                     static_cast<std::int32_t>(i), [&](const Encoding& window) { extra(part, window, example); });
-    }
-    const std::lock_guard lock(mutex);
-    done += end - begin;
-    if (progress) progress(done, count);
-  });
-
-  QaFeatures all;
-  for (QaFeatures& part : parts) all.append(std::exchange(part, {}));
-  return all;
 }
 
 }  // namespace
@@ -169,35 +34,44 @@ std::int64_t QaFeatures::length(std::int64_t feature) const {
 }
 
 std::vector<std::int64_t> QaFeatures::lengths() const {
-  std::vector<std::int64_t> result;
-  for (std::int64_t feature = 0; feature < size(); ++feature) result.push_back(length(feature));
+  std::vector<std::int64_t> result(starts.size());
+  std::adjacent_difference(starts.begin(), starts.end(), result.begin());
+  result.erase(result.begin());
   return result;
 }
 
-std::span<const std::int32_t> QaFeatures::ids_of(std::int64_t feature) const {
-  return std::span(ids).subspan(static_cast<std::size_t>(starts[static_cast<std::size_t>(feature)]),
-                                static_cast<std::size_t>(length(feature)));
+std::span<const std::int32_t> QaFeatures::ids_of(std::int64_t feature) const { return tokens_of(*this, ids, feature); }
+
+std::span<const std::uint8_t> QaFeatures::type_ids_of(std::int64_t feature) const {
+  return tokens_of(*this, type_ids, feature);
 }
 
-std::span<const std::int32_t> QaFeatures::type_ids_of(std::int64_t feature) const {
-  return std::span(type_ids).subspan(static_cast<std::size_t>(starts[static_cast<std::size_t>(feature)]),
-                                     static_cast<std::size_t>(length(feature)));
+std::span<const tokenizer::Offset> QaFeatures::offsets_of(std::int64_t feature) const {
+  return tokens_of(*this, offsets, feature);
 }
 
-std::span<const Offset> QaFeatures::offsets_of(std::int64_t feature) const {
-  return std::span(offsets).subspan(static_cast<std::size_t>(starts[static_cast<std::size_t>(feature)]),
-                                    static_cast<std::size_t>(length(feature)));
-}
-
-void QaFeatures::append(const QaFeatures& others) {
-  const std::int64_t before = tokens();
-  append_all(ids, others.ids);
-  append_all(type_ids, others.type_ids);
-  append_all(examples, others.examples);
-  append_all(start_positions, others.start_positions);
-  append_all(end_positions, others.end_positions);
-  append_all(offsets, others.offsets);
-  for (std::size_t f = 1; f < others.starts.size(); ++f) starts.push_back(before + others.starts[f]);
+QaFeatures QaFeatures::joined(std::vector<QaFeatures> parts) {
+  QaFeatures all;
+  std::size_t features = 0, tokens = 0;
+  for (const QaFeatures& part : parts) {
+    features += part.examples.size();
+    tokens += part.ids.size();
+  }
+  all.starts.reserve(features + 1);
+  all.ids.reserve(tokens);
+  all.type_ids.reserve(tokens);
+  for (QaFeatures& moved : parts) {
+    const QaFeatures part = std::exchange(moved, {});  // memory goes back as the whole grows
+    const std::int64_t before = all.tokens();
+    for (std::size_t f = 1; f < part.starts.size(); ++f) all.starts.push_back(before + part.starts[f]);
+    append_all(all.ids, part.ids);
+    append_all(all.type_ids, part.type_ids);
+    append_all(all.examples, part.examples);
+    append_all(all.start_positions, part.start_positions);
+    append_all(all.end_positions, part.end_positions);
+    append_all(all.offsets, part.offsets);
+  }
+  return all;
 }
 
 void QaFeatures::keep_first(std::int64_t count) {
@@ -209,28 +83,29 @@ void QaFeatures::keep_first(std::int64_t count) {
   type_ids.resize(kept_tokens);
   if (!offsets.empty()) offsets.resize(kept_tokens);
   examples.resize(features);
-  if (has_labels()) start_positions.resize(features);
-  if (has_labels()) end_positions.resize(features);
+  if (has_labels()) {
+    start_positions.resize(features);
+    end_positions.resize(features);
+  }
 }
 
-QaFeatures prepare_train_features(std::span<const QaExample> examples, const Tokenizer& tokenizer,
-                                  const QaFeatureOptions& options, const Progress& progress) {
-  return prepare(examples, tokenizer, options, progress,
-                 [&](QaFeatures& features, const Encoding& window, const QaExample& example) {
-                   const Span label = label_of(window, example, tokenizer.cls_id());
-                   features.start_positions.push_back(label.start);
-                   features.end_positions.push_back(label.end);
-                 });
+std::vector<std::span<const std::byte>> QaFeatures::sections() const {
+  return std::apply([](const auto&... array) { return std::vector{std::as_bytes(std::span(array))...}; },
+                    arrays_of(*this));
 }
 
-QaFeatures prepare_validation_features(std::span<const QaExample> examples, const Tokenizer& tokenizer,
-                                       const QaFeatureOptions& options, const Progress& progress) {
-  return prepare(examples, tokenizer, options, progress,
-                 [](QaFeatures& features, const Encoding& window, const QaExample&) {
-                   for (std::size_t i = 0; i < window.offsets.size(); ++i) {
-                     features.offsets.push_back(window.sequence[i] == 1 ? window.offsets[i] : QaFeatures::kNoOffset);
-                   }
-                 });
+QaFeatures QaFeatures::from_sections(const std::vector<std::span<const std::byte>>& sections) {
+  QaFeatures features;
+  auto section = sections.begin();
+  const auto read = [&](auto& array) {
+    using Item = typename std::remove_reference_t<decltype(array)>::value_type;
+    check(section != sections.end() && section->size() % sizeof(Item) == 0, "[QaFeatures] unknown sections");
+    array.resize(section->size() / sizeof(Item));
+    if (!array.empty()) std::memcpy(array.data(), section->data(), section->size());
+    ++section;
+  };
+  std::apply([&](auto&... array) { (read(array), ...); }, arrays_of(features));
+  return features;
 }
 
 }  // namespace hearth::tasks

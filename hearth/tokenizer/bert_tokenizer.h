@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +14,6 @@
 #include "hearth/tokenizer/word_reader.h"
 
 namespace hearth::tokenizer {
-
-inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
 struct BertConfig {
   Vocabulary vocabulary;
@@ -36,7 +33,8 @@ class BertTokenizer final : public Tokenizer {
  public:
   explicit BertTokenizer(BertConfig config);
 
-  Pieces pieces(std::string_view text) const override;
+  using Tokenizer::pieces;
+  Pieces pieces(std::string_view text, std::int64_t limit) const override;
   std::string decode(const std::vector<std::int32_t>& ids, bool skip_special_tokens) const override;
   std::int64_t vocab_size() const override { return vocab_size_; }
   std::int32_t cls_id() const override { return cls_id_; }
@@ -58,7 +56,10 @@ class BertTokenizer final : public Tokenizer {
   std::int32_t id_of(std::string_view token) const;
   const AddedToken* added_token(std::int32_t id) const;
 
-  void append_words_between_tokens(std::vector<Character> characters, Pieces& pieces) const;
+  struct Collection;
+  void collect_normalized(std::vector<Character> characters, Collection& collection) const;
+  template <class Words>
+  void collect_words(Words& words, Collection& collection) const;
   void append_word(const Word& word, Pieces& pieces) const;
   bool append_pieces(const Word& word, Pieces& pieces) const;
 

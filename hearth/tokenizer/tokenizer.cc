@@ -8,8 +8,8 @@ namespace hearth::tokenizer {
 namespace {
 
 Pieces slice(const Pieces& pieces, std::int64_t begin, std::int64_t end) {
-  return {{pieces.ids.begin() + begin, pieces.ids.begin() + end},
-          {pieces.offsets.begin() + begin, pieces.offsets.begin() + end}};
+  return {.ids = {pieces.ids.begin() + begin, pieces.ids.begin() + end},
+          .offsets = {pieces.offsets.begin() + begin, pieces.offsets.begin() + end}};
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace hearth::tokenizer {
+
+inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
 // A token's place in its text, [begin, end), in Unicode code points. Special tokens have {0, 0}.
 struct Offset {
@@ -26,6 +29,7 @@ struct Encoding {
 struct Pieces {
   std::vector<std::int32_t> ids;
   std::vector<Offset> offsets;
+  bool cut = false;  // a limit left some of the text's tokens out
 };
 
 // Turns text into ids as Hugging Face's fast tokenizers do, offsets and overflow included. Thread-safe once made.
@@ -33,12 +37,15 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  virtual Pieces pieces(std::string_view text) const = 0;
+  // With a limit: up to the end of the word that brings the tokens to that number or beyond. That is how far
+  // Hugging Face's library 0.23.1 and 0.23.2 read a text that they truncate; other versions read all of it.
+  virtual Pieces pieces(std::string_view text, std::int64_t limit) const = 0;
+  Pieces pieces(std::string_view text) const { return pieces(text, kUnlimited); }
   virtual std::string decode(const std::vector<std::int32_t>& ids, bool skip_special_tokens) const = 0;
   virtual std::int64_t vocab_size() const = 0;
   virtual std::int32_t cls_id() const = 0;
   virtual std::int32_t pad_id() const = 0;
-  virtual std::int64_t model_max_length() const = 0;  // "unlimited" is INT64_MAX
+  virtual std::int64_t model_max_length() const = 0;  // or kUnlimited
   // How many special tokens one text (or a pair) gets.
   virtual std::int64_t special_tokens(bool pair) const = 0;
   virtual Encoding build(const Pieces& first) const = 0;

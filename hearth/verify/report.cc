@@ -7,7 +7,7 @@ namespace hearth::verify {
 void Report::line(bool ok, std::string_view what, std::string_view measured) {
   ++made_;
   if (!ok) ++failures_;
-  sink_(fmt::format("{}  {}  {}", ok ? "ok  " : "FAIL", what, measured));
+  sink_(ok, fmt::format("{}  {}  {}", ok ? "ok  " : "FAIL", what, measured));
 }
 
 void Report::check(std::string_view what, double error, double tolerance) {
@@ -20,7 +20,7 @@ void Report::check_exact(std::string_view what, bool equal, std::string_view det
 
 void Report::unknown(std::string_view what, std::string_view why) {
   ++unknowns_;
-  sink_(fmt::format("--    {}  not known: {}", what, why));
+  sink_(true, fmt::format("--    {}  not known: {}", what, why));
 }
 
 void Report::failed(std::string_view what, std::string_view why) { line(false, what, why); }

@@ -9,7 +9,7 @@ namespace hearth::verify {
 // Collects the outcome of checks and hands each on as one line.
 class Report {
  public:
-  using Sink = std::function<void(std::string_view line)>;
+  using Sink = std::function<void(bool passed, std::string_view line)>;
   explicit Report(Sink sink) : sink_(std::move(sink)) {}
 
   // Passes where error <= tolerance; a NaN fails.

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hearth::apps {
+
+// A subcommand of `hearth`: words are what follows its name; the result is the exit status. Errors are thrown.
+struct Command {
+  std::string_view name, summary;
+  int (*run)(std::span<const std::string> words);
+};
+
+std::span<const Command> commands();
+
+int run_qa(std::span<const std::string> words);
+int ask(std::span<const std::string> words);
+int train_tokenizer(std::span<const std::string> words);
+int init_model(std::span<const std::string> words);
+int verify(std::span<const std::string> words);
+int env(std::span<const std::string> words);
+
+}  // namespace hearth::apps

@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include "hearth/apps/command.h"
+#include "hearth/base/arguments.h"
+#include "hearth/base/environment.h"
+#include "hearth/base/version.h"
+#include "hearth/cpu/isa.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/cpu/system.h"
+#include "hearth/cpu/topology.h"
+#include "hearth/io/json.h"
+#include "hearth/kernels/attention.h"
+#include "hearth/kernels/gemm.h"
+#include "hearth/kernels/gemm_onednn.h"
+
+namespace hearth::apps {
+namespace {
+
+std::string gib(std::size_t bytes) { return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30)); }
+
+io::Json instruction_sets_found() {
+  const cpu::Features& found = cpu::features();
+  io::Json names = io::Json::array();
+  const std::pair<const char*, bool> all[] = {{"avx2", found.avx2},
+                                              {"avx512", found.avx512},
+                                              {"avx512_vnni", found.avx512_vnni},
+                                              {"avx512_bf16", found.avx512_bf16},
+                                              {"avx512_fp16", found.avx512_fp16},
+                                              {"amx_bf16", found.amx_bf16},
+                                              {"amx_fp16", found.amx_fp16},
+                                              {"amx_int8", found.amx_int8}};
+  for (const auto& [name, present] : all)
+    if (present) names.push_back(name);
+  return names;
+}
+
+std::string amx_note() {
+  const cpu::Features& found = cpu::features();
+  if (!found.amx_bf16) return "not announced";
+  if (!found.amx_usable) return "announced, but a tile product did not work: not used";
+  return found.amx_palette_hidden ? "works; CPUID leaf 0x1D is hidden, so oneDNN is kept below AMX" : "works";
+}
+
+io::Json describe() {
+  const cpu::Topology& topology = cpu::topology();
+  io::Json json;
+  json["version"] = kVersion;
+  json["compiler"] = "g++ " __VERSION__;
+  utsname system{};
+  uname(&system);
+  json["platform"] = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+  json["processor"] = cpu::features().model;
+  json["sockets"] = topology.sockets;
+  json["cores"] = topology.cores;
+  json["logical_processors"] = topology.processors;
+  json["numa_nodes"] = topology.numa_nodes;
+  json["usable_cores"] = topology.usable_cores;
+  json["threads"] = cpu::num_threads();
+  json["instruction_sets_found"] = instruction_sets_found();
+  json["amx"] = amx_note();
+  json["instruction_set_in_use"] = cpu::name_of(cpu::isa());
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    kernels::AttentionArgs attention;
+    attention.type = type;
+    attention.head_dim = 64;
+    json["matrix_product"][std::string(name_of(type))] = kernels::choose_gemm(type, cpu::isa()).name;
+    json["attention"][std::string(name_of(type))] = kernels::choose_attention(attention, cpu::isa()).name;
+  }
+  json["memory_total"] = gib(cpu::memory_total());
+  json["memory_available"] = gib(cpu::memory_available());
+  json["transparent_huge_pages"] = cpu::transparent_huge_pages();
+  json["libraries"] = {
+      {"oneDNN", kernels::onednn_version()},
+      {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+      {"nlohmann-json",
+       fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)}};
+  json["onednn_instruction_set"] = kernels::onednn_isa();
+  json["backends"] = {"self"};
+  for (const EnvironmentVariable& variable : environment_variables())
+    if (const std::string value = environment(variable.name);
+        !value.empty() && std::string_view(variable.name) != "HOME")
+      json["environment"][variable.name] = value;
+  return json;
+}
+
+void print_item(std::string_view indent, const std::string& key, const io::Json& value) {
+  if (value.is_object()) {
+    fmt::print("{}- {}:\n", indent, key);
+    for (const auto& [name, inner] : value.items()) print_item(std::string(indent) + "  ", name, inner);
+  } else if (value.is_array()) {
+    std::string list;
+    for (const io::Json& item : value) list += (list.empty() ? "" : ", ") + item.get<std::string>();
+    fmt::print("{}- {}: {}\n", indent, key, list);
+  } else {
+    fmt::print("{}- {}: {}\n", indent, key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+}
+
+}  // namespace
+
+int env(std::span<const std::string> words) {
+  bool json = false;
+  std::string max_isa;
+  Arguments arguments("hearth env", "Describes this machine and build: paste it into a bug report.");
+  arguments.add("json", &json, "for machines");
+  arguments.add("max_isa", &max_isa, "cap of the instruction set");
+  arguments.parse(words);
+  if (arguments.wants_help()) {
+    fmt::print("{}", arguments.help());
+    return 0;
+  }
+  if (!max_isa.empty()) cpu::set_max_isa(max_isa);
+  const io::Json description = describe();
+  if (json) {
+    fmt::print("{}\n", io::dump_json(description, 2));
+    return 0;
+  }
+  fmt::print("Copy-and-paste the text below in your issue:\n\n");
+  for (const auto& [key, value] : description.items()) print_item("", key, value);
+  return 0;
+}
+
+}  // namespace hearth::apps

@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include "hearth/apps/command.h"
+#include "hearth/base/arguments.h"
+#include "hearth/base/error.h"
+#include "hearth/io/file.h"
+#include "hearth/tokenizer/bert_tokenizer.h"
+#include "hearth/tokenizer/wordpiece_trainer.h"
+#include "hearth/train/progress.h"
+
+namespace hearth::apps {
+
+int train_tokenizer(std::span<const std::string> words) {
+  std::vector<std::string> files;
+  std::string output_dir;
+  tokenizer::WordPieceTraining options;
+  std::optional<std::int64_t> model_max_length;
+  Arguments arguments("hearth train_tokenizer", "Makes a WordPiece vocabulary from text files.");
+  arguments.add("files", &files, "text to learn from").required();
+  arguments.add("vocab_size", &options.vocab_size, "tokens in the vocabulary").at_least(1);
+  arguments.add("output_dir", &output_dir, "where vocab.txt, tokenizer.json and their fellows go").required();
+  arguments.add("min_frequency", &options.min_frequency, "how often two pieces must meet to become one").at_least(1);
+  arguments.add("limit_alphabet", &options.limit_alphabet, "characters kept").at_least(1);
+  arguments.add("lowercase", &options.normalizer.lowercase, "lower-case all text");
+  arguments.add("model_max_length", &model_max_length, "the longest sequence its model can read").at_least(1);
+  arguments.parse(words);
+  if (arguments.wants_help()) {
+    fmt::print("{}", arguments.help());
+    return 0;
+  }
+
+  tokenizer::BertConfig config;
+  {
+    Progress progress("training", options.vocab_size, false);
+    options.progress = [&](std::int64_t tokens, std::int64_t) { progress.update(tokens); };
+    tokenizer::WordPieceTrainer trainer(options);
+    for (const std::string& file : files) trainer.add_file(file);
+    config.vocabulary = trainer.train();
+  }
+  config.normalizer = options.normalizer;
+  if (model_max_length) config.model_max_length = *model_max_length;
+  const tokenizer::BertTokenizer tokenizer(std::move(config));
+  io::create_directories(output_dir);
+  tokenizer.save(output_dir);
+  fmt::print("{} tokens in {}\n", tokenizer.vocab_size(), output_dir);
+  return 0;
+}
+
+}  // namespace hearth::apps

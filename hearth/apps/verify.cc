@@ -1,0 +1,37 @@
+#include "hearth/verify/verify.h"
+
+#include <fmt/format.h>
+
+#include "hearth/apps/command.h"
+#include "hearth/base/arguments.h"
+#include "hearth/cpu/isa.h"
+#include "hearth/cpu/parallel.h"
+
+namespace hearth::apps {
+
+int verify(std::span<const std::string> words) {
+  std::string folder, max_isa;
+  std::int64_t num_threads = 0;
+  bool quiet = false;
+  Arguments arguments("hearth verify", "Checks this build against a folder of golden files.");
+  arguments.positional("folder", &folder, "the golden set: models/, tokenizer/, qa/, data_order.json").required();
+  arguments.add("max_isa", &max_isa, "cap of the instruction set");
+  arguments.add("num_threads", &num_threads, "number of threads; 0: one a core").at_least(0);
+  arguments.add("quiet", &quiet, "print failures and the counts only");
+  arguments.parse(words);
+  if (arguments.wants_help()) {
+    fmt::print("{}", arguments.help());
+    return 0;
+  }
+  if (!max_isa.empty()) cpu::set_max_isa(max_isa);
+  cpu::set_num_threads(static_cast<int>(num_threads));
+
+  verify::Report report([&](bool passed, std::string_view line) {
+    if (!quiet || !passed) fmt::print("{}\n", line);
+  });
+  verify::verify_set(folder, report);
+  fmt::print("{} checks made, {} failed, {} parts not known\n", report.made(), report.failures(), report.unknowns());
+  return report.passed() ? 0 : 1;
+}
+
+}  // namespace hearth::apps

@@ -1,0 +1,216 @@
+#include "hearth/base/arguments.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <numeric>
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+
+namespace hearth {
+namespace {
+
+std::string with_underscores(std::string_view name) {
+  std::string result(name);
+  std::ranges::replace(result, '-', '_');
+  return result;
+}
+
+// The number of letters to insert, delete or replace.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i] != to[j] ? 1 : 0);
+      diagonal = std::exchange(row[j + 1], std::min({replaced, row[j] + 1, row[j + 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
+bool switches_off(const std::vector<std::string>& words) {
+  return is_none(words) || (words.size() == 1 && (words[0].empty() || bool_of(words[0]) == false));
+}
+
+// A word that begins with a minus and is no number; one with a space is a text.
+bool is_flag(std::string_view word) {
+  if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) || word[1] == '.')
+    return false;
+  return word.substr(0, word.find('=')).find(' ') == word.npos;
+}
+
+}  // namespace
+
+Arguments::Arguments(std::string command, std::string summary)
+    : command_(std::move(command)), summary_(std::move(summary)) {}
+
+void Arguments::section(std::string title) { section_ = std::move(title); }
+
+Arguments::Option& Arguments::declare(Option::Kind kind, std::string_view name, ArgumentTarget target,
+                                      std::string_view help) {
+  check(find(name).option == nullptr, "[arguments] {} is declared twice", name);
+  Option& option = options_.emplace_back();
+  option.kind = kind;
+  option.section = section_;
+  option.name = name;
+  option.help = help;
+  option.target = target;
+  option.default_text = text_of(target);
+  return option;
+}
+
+Arguments::Option& Arguments::add(std::string name, ArgumentTarget target, std::string help) {
+  Option& option = declare(Option::Kind::named, name, target, help);
+  option.can_be_negated = holds<bool>(target) && option.default_text != "False";
+  return option;
+}
+
+Arguments::Option& Arguments::positional(std::string name, ArgumentTarget target, std::string help) {
+  return declare(Option::Kind::positional, name, target, help);
+}
+
+void Arguments::ignored(std::initializer_list<std::string_view> names, std::string_view reason) {
+  for (const std::string_view name : names) declare(Option::Kind::ignored, name, {}, reason).can_be_negated = true;
+}
+
+void Arguments::refused(std::initializer_list<std::string_view> names, std::string_view reason) {
+  for (const std::string_view name : names) declare(Option::Kind::refused, name, {}, reason);
+}
+
+Arguments::Found Arguments::find(std::string_view spelling) {
+  const std::string name = with_underscores(spelling);
+  const auto named = [&](std::string_view wanted) {
+    const auto found = std::ranges::find_if(options_, [&](const Option& option) {
+      return option.kind != Option::Kind::positional &&
+             (option.name == wanted || std::ranges::find(option.aliases, wanted) != option.aliases.end());
+    });
+    return found == options_.end() ? nullptr : &*found;
+  };
+  if (Option* option = named(name)) return {option, false};
+  Option* negated = name.starts_with("no_") ? named(std::string_view(name).substr(3)) : nullptr;
+  return negated && negated->can_be_negated ? Found{negated, true} : Found{};
+}
+
+std::string Arguments::nearest(std::string_view spelling) const {
+  const std::string name = with_underscores(spelling);
+  std::string best;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  const auto consider = [&](const std::string& known) {
+    const std::size_t distance = edit_distance(name, known);
+    if (distance < best_distance) best = known;
+    best_distance = std::min(best_distance, distance);
+  };
+  for (const Option& option : options_) {
+    if (option.kind == Option::Kind::positional) continue;
+    consider(option.name);
+    std::ranges::for_each(option.aliases, consider);
+  }
+  return best.empty() ? "help" : best;
+}
+
+bool Arguments::has_positionals() const {
+  return std::ranges::any_of(options_, [](const Option& option) { return option.kind == Option::Kind::positional; });
+}
+
+void Arguments::parse(std::span<const std::string> words) {
+  std::vector<std::string> loose;
+  for (std::size_t i = 0; i < words.size();) {
+    const std::string& word = words[i++];
+    if (word == "-h" || word == "--help") {
+      wants_help_ = true;
+      return;
+    }
+    if (!is_flag(word)) {
+      loose.push_back(word);
+      continue;
+    }
+    const std::string label = word.substr(0, word.find('='));
+    const std::string name = label.substr(label.starts_with("--") ? 2 : 1);
+    const Found found = label.starts_with("--") ? find(name) : Found{};
+    check(found.option != nullptr, "there is no option {}; the nearest is --{}, and --help lists all", label,
+          nearest(name));
+    std::vector<std::string> values;
+    if (label.size() < word.size()) {
+      values.push_back(word.substr(label.size() + 1));
+    } else if (!found.negated) {
+      const Option& option = *found.option;
+      const bool needs_value = option.kind == Option::Kind::named && !holds<bool>(option.target);
+      const bool takes_many = option.kind != Option::Kind::named || holds_list(option.target);
+      while (i < words.size() && !is_flag(words[i]) && (takes_many || values.empty()) &&
+             (needs_value || !has_positionals() || bool_of(words[i])))
+        values.push_back(words[i++]);
+    }
+    set(found, values, label);
+  }
+  auto next = loose.begin();
+  for (Option& option : options_) {
+    if (option.kind != Option::Kind::positional || next == loose.end()) continue;
+    const bool takes_many = holds_list(option.target);
+    const auto end = takes_many ? loose.end() : next + 1;
+    set({&option, false}, {next, end}, option.name);
+    next = end;
+  }
+  check(next == loose.end(), "'{}' follows no option that takes it", next == loose.end() ? "" : *next);
+  check_values();
+}
+
+void Arguments::set(std::string_view name, const std::vector<std::string>& values, std::string_view file) {
+  const Found found = find(name);
+  check(found.option != nullptr, "{}: there is no option {}; the nearest is {}", file, name, nearest(name));
+  set(found, values, fmt::format("{}: {}", file, name));
+}
+
+void Arguments::set(const Found& found, const std::vector<std::string>& values, std::string_view label) {
+  Option& option = *found.option;
+  if (option.kind == Option::Kind::refused) {
+    check(switches_off(values), "{} {}", label, option.help);
+  } else if (option.kind == Option::Kind::ignored) {
+    if (is_none(values) || std::exchange(option.announced, true)) return;
+    log_info("{} is accepted and changes nothing: {}", label, option.help);
+  } else if (found.negated) {
+    check(values.empty(), "{} takes no value", label);
+    assign(option.target, {"false"}, label);
+  } else {
+    assign(option.target, values, label);
+    check_value(option, label);
+  }
+}
+
+void Arguments::check_value(const Option& option, std::string_view label) {
+  const ArgumentValue value = value_of(option.target);
+  const std::string text = text_of(option.target);
+  const bool none = std::holds_alternative<std::monostate>(value);
+  check(!option.required_ || !(none || text.empty()), "{} is needed: {}", label, option.help);
+  if (none) return;
+  check(option.choices_.empty() || std::ranges::find(option.choices_, text) != option.choices_.end(),
+        "{}: '{}' is none of {}", label, text, fmt::join(option.choices_, ", "));
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  const auto* real = std::get_if<double>(&value);
+  if (whole == nullptr && real == nullptr) return;
+  const double number = real ? *real : static_cast<double>(*whole);
+  check(!(number < option.at_least_), "{} must be at least {}, not {}", label, option.at_least_, text);
+  check(!(number > option.at_most_), "{} must be at most {}, not {}", label, option.at_most_, text);
+  check(!(number >= option.below_), "{} must be below {}, not {}", label, option.below_, text);
+}
+
+void Arguments::check_values() const {
+  for (const Option& option : options_)
+    check_value(option, option.kind == Option::Kind::positional ? option.name : "--" + option.name);
+}
+
+std::vector<Arguments::Resolved> Arguments::values() const {
+  std::vector<Resolved> result;
+  for (const Option& option : options_) {
+    if (std::holds_alternative<std::monostate>(option.target)) continue;
+    const std::string text = text_of(option.target);
+    result.push_back({option.section, option.name, text, value_of(option.target), text == option.default_text});
+  }
+  return result;
+}
+
+}  // namespace hearth

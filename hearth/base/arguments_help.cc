@@ -1,0 +1,90 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hearth/base/arguments.h"
+
+namespace hearth {
+namespace {
+
+constexpr std::size_t kColumn = 36, kWidth = 120;
+
+// `text` in lines that end before kWidth, all but the first indented.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string result;
+  while (text.size() > kWidth - indent) {
+    const std::size_t space = text.rfind(' ', kWidth - indent);
+    if (space == text.npos) break;
+    result += fmt::format("{}\n{:{}}", text.substr(0, space), "", indent);
+    text.remove_prefix(space + 1);
+  }
+  return result.append(text);
+}
+
+struct Placeholder {
+  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(const bool*) const { return " [BOOL]"; }
+  std::string operator()(const std::int64_t*) const { return " N"; }
+  std::string operator()(const double*) const { return " NUMBER"; }
+  std::string operator()(const std::string*) const { return " TEXT"; }
+  std::string operator()(const std::vector<std::string>*) const { return " TEXT..."; }
+  template <class T>
+  std::string operator()(const std::optional<T>*) const {
+    return (*this)(static_cast<const T*>(nullptr));
+  }
+};
+
+}  // namespace
+
+std::string Arguments::help_row(const Option& option) {
+  const bool positional = option.kind == Option::Kind::positional, named = option.kind == Option::Kind::named;
+  const std::string left =
+      positional ? "  " + option.name : "  --" + option.name + std::visit(Placeholder{}, option.target);
+  std::string right = option.help;
+  if (!option.choices_.empty()) right += fmt::format(": {}", fmt::join(option.choices_, ", "));
+  if (!option.aliases.empty()) right += fmt::format("; also --{}", fmt::join(option.aliases, ", --"));
+  if (named && option.can_be_negated) right += fmt::format("; off with --no_{}", option.name);
+  if (option.required_)
+    right += " (needed)";
+  else if (named && option.default_text != "None" && !option.default_text.empty())
+    right += fmt::format(" [{}]", option.default_text);
+  const std::string row = fmt::format("{:<{}}", left, kColumn);
+  const bool fits = row.size() == kColumn && row.back() == ' ';
+  return fmt::format("{}{}\n", fits ? row : fmt::format("{}\n{:{}}", left, "", kColumn), wrapped(right, kColumn));
+}
+
+std::string Arguments::help_by_reason(Option::Kind kind) const {
+  std::vector<std::pair<std::string, std::string>> groups;  // reason, names
+  for (const Option& option : options_) {
+    if (option.kind != kind) continue;
+    auto group = std::ranges::find(groups, option.help, &std::pair<std::string, std::string>::first);
+    if (group == groups.end()) group = groups.insert(group, {option.help, ""});
+    group->second += " --" + option.name;
+  }
+  std::string result;
+  for (const auto& [reason, names] : groups) result += fmt::format("  {}\n", wrapped(reason + ":" + names, 4));
+  return result;
+}
+
+std::string Arguments::help() const {
+  std::string usage = "usage: " + command_;
+  std::vector<std::pair<std::string, std::string>> sections;  // title, rows
+  for (const Option& option : options_) {
+    if (option.kind == Option::Kind::ignored || option.kind == Option::Kind::refused) continue;
+    if (option.kind == Option::Kind::positional)
+      usage += fmt::format(fmt::runtime(option.required_ ? " {}" : " [{}]"), option.name);
+    auto section = std::ranges::find(sections, option.section, &std::pair<std::string, std::string>::first);
+    if (section == sections.end()) section = sections.insert(section, {option.section, ""});
+    section->second += help_row(option);
+  }
+  sections.emplace_back("Accepted, changing nothing", help_by_reason(Option::Kind::ignored));
+  sections.emplace_back("Refused, because it", help_by_reason(Option::Kind::refused));
+
+  std::string result = usage + " [--option value ...]\n";
+  if (!summary_.empty()) result += fmt::format("\n{}\n", summary_);
+  for (const auto& [title, rows] : sections)
+    if (!rows.empty()) result += fmt::format("\n{}:\n{}", title, rows);
+  return result;
+}
+
+}  // namespace hearth

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hearth {
+
+struct EnvironmentVariable {
+  const char* name;
+  std::string_view meaning;
+};
+
+// Every variable that Hearth reads; no other code asks the environment.
+std::span<const EnvironmentVariable> environment_variables();
+
+// The value of one of them, empty where it is not set.
+std::string environment(std::string_view name);
+
+}  // namespace hearth

@@ -1,0 +1,60 @@
+// What attention's forward and backward do with rows between the products, in f32.
+
+#if defined(HEARTH_KERNELS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEARTH_KERNELS_ATTENTION_ROWS_INL_H_
+#undef HEARTH_KERNELS_ATTENTION_ROWS_INL_H_
+#else
+#define HEARTH_KERNELS_ATTENTION_ROWS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hearth/kernels/attention_head.h"
+#include "hearth/kernels/attention_products-inl.h"
+#include "hearth/kernels/dropout-inl.h"
+#include "hearth/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hearth::kernels::HWY_NAMESPACE {
+
+// Dropout's factors for a query's probabilities, a block of keys at a time; ones without dropout.
+class AttentionDropout {
+ public:
+  AttentionDropout(const AttentionHead& head, std::int64_t query)
+      : dropout_(head.args.dropout), sample_(head.sample()), row_(head.dropout_row(query)) {
+    if (!dropout_.active()) std::ranges::fill(factors_, 1.0f);
+  }
+
+  // Of the kDropoutBlock keys from `first`, a multiple of it.
+  HWY_INLINE const float* factors(std::int64_t first) {
+    if (dropout_.active())
+      dropout_block(F32(), dropout_.key, sample_, row_, static_cast<std::uint32_t>(first / kDropoutBlock),
+                    dropout_.threshold(), dropout_.scale(), factors_);
+    return factors_;
+  }
+
+ private:
+  const Dropout& dropout_;
+  std::uint32_t sample_, row_;
+  HWY_ALIGN float factors_[kDropoutBlock];
+};
+
+template <class T>
+HWY_INLINE void store_row(const float* row, std::int64_t dim, float factor, T* to) {
+  for_vectors(F32(), dim, [&](std::int64_t i, auto lanes) HWY_ATTR {
+    lanes.store(F32(), hn::Mul(hn::LoadU(F32(), row + i), hn::Set(F32(), factor)), to + i);
+  });
+}
+
+template <class T>
+HWY_INLINE float dot_row(const T* a, const T* b, std::int64_t dim) {
+  return sum_vectors(F32(), dim, [&](std::int64_t i, auto lanes) HWY_ATTR {
+    return hn::Mul(lanes.load(F32(), a + i), lanes.load(F32(), b + i));
+  });
+}
+
+}  // namespace hearth::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

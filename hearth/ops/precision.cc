@@ -1,0 +1,20 @@
+#include "hearth/ops/precision.h"
+
+#include <fmt/format.h>
+
+#include "hearth/kernels/gemm.h"
+
+namespace hearth::ops {
+
+std::optional<std::string> emulation_warning(DType compute) {
+  if (compute == DType::f32 || kernels::choose_gemm(compute, cpu::isa()).name != "widen") return std::nullopt;
+  const bool bf16_is_fast = kernels::choose_gemm(DType::bf16, cpu::isa()).name != "widen";
+  return fmt::format(
+      "{0} is emulated at the {1} level of this processor: products are widened to fp32, exact but no "
+      "faster than it; {2}",
+      name_of(compute), cpu::name_of(cpu::isa()),
+      compute == DType::f16 && bf16_is_fast ? "--bf16 is fast here"
+                                            : "leave the flag out for fp32 speed, keep it to save memory");
+}
+
+}  // namespace hearth::ops

@@ -1,0 +1,35 @@
+#include "hearth/tasks/qa_cache.h"
+
+namespace hearth::tasks {
+namespace {
+
+constexpr std::int64_t kFormat = 1;  // another one whenever features are made or laid out differently
+
+}  // namespace
+
+data::CacheKey qa_cache_key(std::string_view kind, const std::filesystem::path& dataset,
+                            const std::filesystem::path& tokenizer_folder, const QaFeatureOptions& options,
+                            std::int64_t max_samples) {
+  data::CacheKey key;
+  key.add("format", kFormat).add("kind", kind).add("extension", dataset.extension().string());
+  key.add_file("dataset", dataset);
+  for (const char* name :
+       {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}) {
+    key.add_file(name, tokenizer_folder / name);
+  }
+  key.add("max_seq_length", options.max_seq_length).add("doc_stride", options.doc_stride);
+  key.add("whole_context", std::int64_t{options.whole_context}).add("max_samples", max_samples);
+  return key;
+}
+
+std::optional<QaFeatures> load_features(const data::Cache& cache, const data::CacheKey& key) {
+  const auto cached = cache.load(key);
+  if (!cached) return std::nullopt;
+  return QaFeatures::from_sections(cached->sections);
+}
+
+void store_features(const data::Cache& cache, const data::CacheKey& key, const QaFeatures& features) {
+  cache.store(key, features.sections());
+}
+
+}  // namespace hearth::tasks

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "hearth/tasks/qa_features.h"
+#include "hearth/tensor/batch.h"
+
+namespace hearth::tasks {
+
+enum class Padding { packed, longest, max_length };  // none; to the longest of the batch; to max_seq_length
+
+struct QaCollatorOptions {
+  Padding padding = Padding::packed;
+  std::int64_t max_seq_length = 384;    // for Padding::max_length
+  std::int64_t pad_to_multiple_of = 1;  // for Padding::longest; Trainer takes 8 with fp16
+  std::int32_t pad_id = 0;
+};
+
+// Makes batches of features, with their labels where they have any. The features must outlive it.
+class QaCollator {
+ public:
+  QaCollator(const QaFeatures& features, const QaCollatorOptions& options);
+
+  // `first_sample`: the number of the first of them in the global batch.
+  Batch operator()(std::span<const std::int64_t> indices, std::uint32_t first_sample) const;
+
+ private:
+  std::int64_t padded_length(std::span<const std::int64_t> indices) const;
+  std::int64_t start_position(std::int64_t feature) const;
+
+  const QaFeatures& features_;
+  QaCollatorOptions options_;
+};
+
+}  // namespace hearth::tasks

@@ -1,0 +1,179 @@
+#include "hearth/tasks/qa_preprocess.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/tokenizer/text.h"
+
+namespace hearth::tasks {
+namespace {
+
+using data::QaExample;
+using tokenizer::Encoding;
+using tokenizer::Offset;
+using tokenizer::Pieces;
+using tokenizer::Tokenizer;
+namespace python = tokenizer::python;
+
+constexpr std::int64_t kContextsPerTask = 64, kExamplesPerTask = 256;
+
+// A token that continues a word cannot begin a text: then another one would stand in its place.
+bool continues_word(const Pieces& pieces, std::size_t token, std::string_view text, const Tokenizer& tokenizer) {
+  const Pieces rest = tokenizer.pieces(python::suffix(text, pieces.offsets[token].begin));
+  return !rest.ids.empty() && rest.ids.front() != pieces.ids[token];
+}
+
+// The pieces up to the end of the word that makes them at least `limit`.
+void cut_behind_word(Pieces& pieces, std::size_t limit, std::string_view text, const Tokenizer& tokenizer) {
+  std::size_t end = limit;
+  while (end < pieces.ids.size() && continues_word(pieces, end, text, tokenizer)) ++end;
+  pieces.ids.resize(end);
+  pieces.offsets.resize(end);
+}
+
+// Each distinct context as tokens, and which of them every example has.
+struct Contexts {
+  std::vector<Pieces> pieces;
+  std::vector<std::size_t> of_example;
+};
+
+Contexts tokenize_contexts(std::span<const QaExample> examples, const Tokenizer& tokenizer,
+                           const QaFeatureOptions& options) {
+  Contexts contexts;
+  std::vector<std::string_view> texts;
+  std::unordered_map<std::string_view, std::size_t> known;
+  for (const QaExample& example : examples) {
+    const auto [found, is_new] = known.try_emplace(*example.context, texts.size());
+    if (is_new) texts.push_back(*example.context);
+    contexts.of_example.push_back(found->second);
+  }
+
+  const auto limit = static_cast<std::size_t>(options.max_seq_length);
+  std::vector<char> is_cut(texts.size());
+  contexts.pieces.resize(texts.size());
+  cpu::parallel_chunks(static_cast<std::int64_t>(texts.size()), kContextsPerTask, [&](auto begin, auto end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      Pieces& pieces = contexts.pieces[i] = tokenizer.pieces(texts[i]);
+      const std::size_t whole = pieces.ids.size();
+      if (!options.whole_context && whole > limit) cut_behind_word(pieces, limit, texts[i], tokenizer);
+      is_cut[i] = pieces.ids.size() < whole;
+    }
+  });
+  if (const auto count = std::count(is_cut.begin(), is_cut.end(), 1); count > 0) {
+    log_warning("{} of {} contexts are longer than {} tokens: what follows in them is not used", count, texts.size(),
+                limit);
+  }
+  return contexts;
+}
+
+void check_room(const QaExample& example, const Pieces& question, const Pieces& context, const Tokenizer& tokenizer,
+                const QaFeatureOptions& options) {
+  const std::int64_t special = tokenizer.special_tokens(true);
+  const auto question_size = static_cast<std::int64_t>(question.ids.size());
+  const std::int64_t room = options.max_seq_length - special - question_size;
+  if (static_cast<std::int64_t>(context.ids.size()) <= room) return;
+  check(room > options.doc_stride,
+        "Question {} has {} tokens: of max_seq_length {} it leaves {} for the context, and doc_stride {} must be less "
+        "than that; raise --max_seq_length or lower --doc_stride",
+        example.id, question_size, options.max_seq_length, std::max<std::int64_t>(room, 0), options.doc_stride);
+}
+
+struct Span {
+  std::int32_t start = 0, end = 0;
+};
+
+Span label_of(const Encoding& window, const QaExample& example, std::int32_t cls_id) {
+  const auto size = static_cast<std::int32_t>(window.ids.size());
+  const auto cls = std::find(window.ids.begin(), window.ids.end(), cls_id);
+  const auto cls_index = cls == window.ids.end() ? 0 : static_cast<std::int32_t>(cls - window.ids.begin());
+  const Span nowhere{cls_index, cls_index};
+  if (example.answers.empty()) return nowhere;
+
+  const auto in_context = [&](std::int32_t i) { return window.sequence[static_cast<std::size_t>(i)] == 1; };
+  const auto offset = [&](std::int32_t i) { return window.offsets[static_cast<std::size_t>(i)]; };
+  std::int32_t first = 0, last = size - 1;
+  while (first < size && !in_context(first)) ++first;
+  while (last >= 0 && !in_context(last)) --last;
+  if (last < 0) return nowhere;
+
+  const std::int64_t start_char = example.answers.front().start;
+  const std::int64_t end_char = start_char + python::length(example.answers.front().text);
+  if (offset(first).begin > start_char || offset(last).end < end_char) return nowhere;
+  // An answer that begins in the last token of the context runs on over [SEP], whose offset is 0, to the end of the
+  // window: so does the reference.
+  while (first < size && offset(first).begin <= start_char) ++first;
+  while (last >= 0 && offset(last).end >= end_char) --last;
+  return {first - 1, last + 1};
+}
+
+void append_tokens(QaFeatures& features, const Encoding& window, std::int64_t example) {
+  features.ids.insert(features.ids.end(), window.ids.begin(), window.ids.end());
+  for (const std::int32_t type : window.type_ids) features.type_ids.push_back(static_cast<std::uint8_t>(type));
+  features.starts.push_back(static_cast<std::int64_t>(features.ids.size()));
+  features.examples.push_back(static_cast<std::int32_t>(example));
+}
+
+// `extra(features, window, example)` adds what training or validation needs of a window.
+template <class Extra>
+QaFeatures prepare(std::span<const QaExample> examples, const Tokenizer& tokenizer, const QaFeatureOptions& options,
+                   const FeatureProgress& progress, const Extra& extra) {
+  check(options.doc_stride >= 0, "doc_stride is {}; it must not be negative", options.doc_stride);
+  check(options.doc_stride < options.max_seq_length - tokenizer.special_tokens(true),
+        "doc_stride {} must be less than what max_seq_length {} leaves for the context", options.doc_stride,
+        options.max_seq_length);
+  const Contexts contexts = tokenize_contexts(examples, tokenizer, options);
+
+  const auto count = static_cast<std::int64_t>(examples.size());
+  std::vector<QaFeatures> parts(static_cast<std::size_t>((count + kExamplesPerTask - 1) / kExamplesPerTask));
+  std::mutex mutex;
+  std::int64_t done = 0;
+  cpu::parallel_chunks(count, kExamplesPerTask, [&](std::int64_t begin, std::int64_t end) {
+    QaFeatures& part = parts[static_cast<std::size_t>(begin / kExamplesPerTask)];
+    for (std::int64_t i = begin; i < end; ++i) {
+      const QaExample& example = examples[static_cast<std::size_t>(i)];
+      const Pieces& context = contexts.pieces[contexts.of_example[static_cast<std::size_t>(i)]];
+      const Pieces question = tokenizer.pieces(python::lstrip(example.question));
+      check_room(example, question, context, tokenizer, options);
+      for (const Encoding& window :
+           tokenizer.encode_windows(question, context, options.max_seq_length, options.doc_stride)) {
+        append_tokens(part, window, i);
+        extra(part, window, example);
+      }
+    }
+    const std::lock_guard lock(mutex);
+    done += end - begin;
+    if (progress) progress(done, count);
+  });
+
+  return QaFeatures::joined(std::move(parts));
+}
+
+}  // namespace
+
+QaFeatures prepare_train_features(std::span<const QaExample> examples, const Tokenizer& tokenizer,
+                                  const QaFeatureOptions& options, const FeatureProgress& progress) {
+  return prepare(examples, tokenizer, options, progress,
+                 [&](QaFeatures& features, const Encoding& window, const QaExample& example) {
+                   const Span label = label_of(window, example, tokenizer.cls_id());
+                   features.start_positions.push_back(label.start);
+                   features.end_positions.push_back(label.end);
+                 });
+}
+
+QaFeatures prepare_validation_features(std::span<const QaExample> examples, const Tokenizer& tokenizer,
+                                       const QaFeatureOptions& options, const FeatureProgress& progress) {
+  return prepare(examples, tokenizer, options, progress,
+                 [](QaFeatures& features, const Encoding& window, const QaExample&) {
+                   for (std::size_t i = 0; i < window.offsets.size(); ++i) {
+                     features.offsets.push_back(window.sequence[i] == 1 ? window.offsets[i] : QaFeatures::kNoOffset);
+                   }
+                 });
+}
+
+}  // namespace hearth::tasks

@@ -1,0 +1,160 @@
+#include "hearth/tasks/question_answering.h"
+
+#include <algorithm>
+
+#include "hearth/base/log.h"
+#include "hearth/io/hub_cache.h"
+#include "hearth/tasks/qa_cache.h"
+#include "hearth/tasks/squad_metric.h"
+#include "hearth/train/results.h"
+
+namespace hearth::tasks {
+namespace {
+
+constexpr std::int64_t kFp16Multiple = 8;  // what the Trainer pads to under fp16
+
+// As run_qa: beyond the tokenizer's limit a warning and that limit; without one, beyond the model's positions an error.
+std::int64_t usable_length(std::int64_t wanted, const tokenizer::Tokenizer& tokenizer, std::int64_t model_positions) {
+  std::int64_t length = wanted;
+  if (length > tokenizer.model_max_length()) {
+    length = tokenizer.model_max_length();
+    log_warning("max_seq_length {} is beyond the tokenizer's model_max_length; using {}", wanted, length);
+  }
+  check(length <= model_positions, "max_seq_length {} is beyond the model's {} positions; give --max_seq_length {}",
+        length, model_positions, model_positions);
+  return length;
+}
+
+template <class T>
+void keep_first(std::vector<T>& items, std::optional<std::int64_t> count) {
+  if (count && *count < std::ssize(items)) items.resize(static_cast<std::size_t>(*count));
+}
+
+}  // namespace
+
+QuestionAnswering::QuestionAnswering(const RunQaArguments& args, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
+                                     std::filesystem::path tokenizer_folder, std::int64_t model_positions)
+    : args_(args), tokenizer_(std::move(tokenizer)), tokenizer_folder_(std::move(tokenizer_folder)) {
+  feature_options_.max_seq_length = usable_length(args_.data.max_seq_length, *tokenizer_, model_positions);
+  feature_options_.doc_stride = args_.data.doc_stride;
+}
+
+QaFeatures QuestionAnswering::features(const std::string& kind, const std::string& file,
+                                       const std::vector<data::QaExample>& examples, std::int64_t max_samples) const {
+  const data::Cache cache(io::cache_folder() / "features");
+  const data::CacheKey key = qa_cache_key(kind, file, tokenizer_folder_, feature_options_, max_samples);
+  if (!args_.data.overwrite_cache)
+    if (std::optional<QaFeatures> cached = load_features(cache, key)) {
+      log_info("features of {} from the cache {}", file, cache.path_of(key).string());
+      return std::move(*cached);
+    }
+  Progress progress("tokenising " + std::filesystem::path(file).filename().string(), std::ssize(examples),
+                    args_.training.disable_tqdm.value_or(false));
+  const auto report = [&](std::int64_t done, std::int64_t) { progress.update(done); };
+  QaFeatures made = kind == "train" ? prepare_train_features(examples, *tokenizer_, feature_options_, report)
+                                    : prepare_validation_features(examples, *tokenizer_, feature_options_, report);
+  store_features(cache, key, made);
+  return made;
+}
+
+QaCollatorOptions QuestionAnswering::collator_options() const {
+  QaCollatorOptions options;
+  options.max_seq_length = feature_options_.max_seq_length;
+  options.pad_id = tokenizer_->pad_id();
+  if (args_.data.pad_to_max_length)
+    options.padding = *args_.data.pad_to_max_length ? Padding::max_length : Padding::longest;
+  if (args_.training.fp16) options.pad_to_multiple_of = kFp16Multiple;
+  return options;
+}
+
+Dataset QuestionAnswering::train_data() {
+  const std::string& file = *args_.data.train_file;
+  std::vector<data::QaExample> examples = data::read_qa_dataset(file);
+  keep_first(examples, args_.data.max_train_samples);
+  train_features_ = features("train", file, examples, args_.data.max_train_samples.value_or(-1));
+  if (args_.data.max_train_samples) train_features_.keep_first(*args_.data.max_train_samples);
+  const QaCollatorOptions options = collator_options();
+  const auto padded = train_features_.size() * options.max_seq_length;
+  switch (options.padding) {
+    case Padding::packed:
+      log_info(
+          "packed batches: {} tokens in {} features, no padding ({:.0f}% of padded positions); "
+          "--pad_to_max_length True computes the padding as the Trainer does",
+          train_features_.tokens(), train_features_.size(),
+          100.0 * static_cast<double>(train_features_.tokens()) /
+              static_cast<double>(std::max<std::int64_t>(1, padded)));
+      break;
+    case Padding::longest:
+      log_info("batches padded to their longest sequence, as asked for");
+      break;
+    case Padding::max_length:
+      log_info("batches padded to {} positions, as asked for", options.max_seq_length);
+      break;
+  }
+  Dataset dataset;
+  dataset.size = train_features_.size();
+  dataset.lengths = train_features_.lengths();
+  dataset.collate = QaCollator(train_features_, options);
+  return dataset;
+}
+
+QuestionAnswering::Questions QuestionAnswering::questions(const std::string& file,
+                                                          std::optional<std::int64_t> max_samples,
+                                                          data::QaAnswers answers) const {
+  Questions result;
+  result.examples = data::read_qa_dataset(file, answers);
+  keep_first(result.examples, max_samples);
+  result.features = features("validation", file, result.examples, max_samples.value_or(-1));
+  return result;
+}
+
+QuestionAnswering::Questions QuestionAnswering::evaluation_questions() const {
+  return questions(*args_.data.validation_file, args_.data.max_eval_samples, data::QaAnswers::required);
+}
+
+QuestionAnswering::Questions QuestionAnswering::prediction_questions() const {
+  return questions(*args_.data.test_file, args_.data.max_predict_samples, data::QaAnswers::optional);
+}
+
+io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,
+                                   const std::string& metric_prefix) const {
+  const Timer timer;
+  const QaFeatures& features = questions.features;
+  Dataset dataset;
+  dataset.size = features.size();
+  dataset.collate = QaCollator(features, collator_options());
+  std::vector<std::vector<float>> starts(static_cast<std::size_t>(features.size())), ends(starts.size());
+  trainer.predict(dataset, [&](std::span<const std::int64_t> items, const Batch& batch, const nn::ModelOutput& output) {
+    const float* start = output.logits[0].second.value().data<float>();
+    const float* end = output.logits[1].second.value().data<float>();
+    for (std::size_t s = 0; s < items.size(); ++s) {
+      const auto feature = static_cast<std::size_t>(items[s]);
+      starts[feature].assign(start + batch.starts[s], start + batch.starts[s + 1]);
+      ends[feature].assign(end + batch.starts[s], end + batch.starts[s + 1]);
+    }
+  });
+  std::vector<QaLogits> logits;
+  logits.reserve(starts.size());
+  for (std::size_t feature = 0; feature < starts.size(); ++feature) logits.push_back({starts[feature], ends[feature]});
+
+  QaPostprocessOptions options;
+  options.version_2_with_negative = args_.data.version_2_with_negative;
+  options.n_best_size = static_cast<int>(args_.data.n_best_size);
+  options.max_answer_length = static_cast<int>(args_.data.max_answer_length);
+  options.null_score_diff_threshold = static_cast<float>(args_.data.null_score_diff_threshold);
+  const std::vector<QaPrediction> predictions =
+      postprocess_qa_predictions(questions.examples, features, logits, options);
+  write_qa_predictions(predictions, args_.training.output_dir, file_prefix, options);
+
+  io::Json metrics = io::Json::object();
+  const io::Json scores = options.version_2_with_negative ? squad_v2_metric(questions.examples, predictions)
+                                                          : squad_metric(questions.examples, predictions);
+  for (const auto& [name, value] : scores.items()) metrics[metric_prefix + "_" + name] = value;
+  const auto batches =
+      (features.size() + args_.training.per_device_eval_batch_size - 1) / args_.training.per_device_eval_batch_size;
+  add_speed_metrics(metrics, metric_prefix, timer.seconds(), static_cast<double>(features.size()),
+                    static_cast<double>(batches));
+  return metrics;
+}
+
+}  // namespace hearth::tasks

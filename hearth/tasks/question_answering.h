@@ -1,0 +1,54 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hearth/data/qa_dataset.h"
+#include "hearth/io/json.h"
+#include "hearth/tasks/qa_arguments.h"
+#include "hearth/tasks/qa_collator.h"
+#include "hearth/tasks/qa_features.h"
+#include "hearth/tasks/qa_postprocess.h"
+#include "hearth/tasks/qa_preprocess.h"
+#include "hearth/tokenizer/tokenizer.h"
+#include "hearth/train/trainer.h"
+
+namespace hearth::tasks {
+
+// The text side of extractive question answering: files -> features -> batches, and logits -> answers and metrics.
+class QuestionAnswering {
+ public:
+  // `tokenizer_folder` is where the tokenizer came from: the feature cache depends on its files.
+  QuestionAnswering(const RunQaArguments& args, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
+                    std::filesystem::path tokenizer_folder, std::int64_t model_positions);
+
+  Dataset train_data();
+
+  // A file of questions with the features to answer them.
+  struct Questions {
+    std::vector<data::QaExample> examples;
+    QaFeatures features;
+  };
+  Questions evaluation_questions() const;  // --validation_file
+  Questions prediction_questions() const;  // --test_file
+
+  // Answers the questions, writes PREFIX_predictions.json and its fellows, and returns metrics named METRIC_PREFIX_...
+  io::Json answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,
+                  const std::string& metric_prefix) const;
+
+ private:
+  QaFeatures features(const std::string& kind, const std::string& file, const std::vector<data::QaExample>& examples,
+                      std::int64_t max_samples) const;
+  Questions questions(const std::string& file, std::optional<std::int64_t> max_samples, data::QaAnswers answers) const;
+  QaCollatorOptions collator_options() const;
+
+  RunQaArguments args_;
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
+  std::filesystem::path tokenizer_folder_;
+  QaFeatureOptions feature_options_;
+  QaFeatures train_features_;
+};
+
+}  // namespace hearth::tasks

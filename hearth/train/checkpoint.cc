@@ -1,0 +1,129 @@
+#include "hearth/train/checkpoint.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/io/checkpoint.h"
+#include "hearth/io/file.h"
+#include "hearth/io/safetensors.h"
+
+namespace hearth {
+namespace {
+
+constexpr std::string_view kPrefix = "checkpoint-";
+
+std::int64_t step_of(const std::filesystem::path& folder) {
+  const std::string name = folder.filename().string();
+  std::int64_t step = -1;
+  if (!name.starts_with(kPrefix)) return -1;
+  const auto [end, error] = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
+  return error == std::errc() && end == name.data() + name.size() ? step : -1;
+}
+
+void load_optimizer(optim::Optimizer& optimizer, const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "optimizer.safetensors";
+  const io::Safetensors stored = io::Safetensors::open(file);
+  for (const auto& [name, tensor] : optimizer.state()) {
+    check(stored.contains(name), "{} lacks {}: it was written with another --optim or for another model", file.string(),
+          name);
+    const Tensor value = stored.tensor(name);
+    check(value.shape() == tensor.shape() && value.type() == tensor.type(), "{}: {} is {}, this model needs {}",
+          file.string(), name, value.shape().to_string(), tensor.shape().to_string());
+    tensor.copy_from(value);
+  }
+  const std::string scheduler = (folder / "scheduler.json").string();
+  optimizer.set_steps(io::get_int(io::read_json(scheduler), "updates", scheduler));
+}
+
+}  // namespace
+
+void write_folder(const std::filesystem::path& folder, const std::function<void(const std::filesystem::path&)>& write) {
+  const std::filesystem::path partial = folder.parent_path() / ("." + folder.filename().string() + ".partial");
+  std::filesystem::remove_all(partial);
+  io::create_directories(partial);
+  try {
+    write(partial);
+    std::filesystem::remove_all(folder);
+    std::filesystem::rename(partial, folder);
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::error_code ignored;
+    std::filesystem::remove_all(partial, ignored);
+    fail("{} could not be written: {}", folder.string(), error.code().message());
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove_all(partial, ignored);
+    throw;
+  }
+}
+
+void save_progress(const TrainingProgress& progress, const std::filesystem::path& folder) {
+  io::write_safetensors(folder / "optimizer.safetensors", progress.optimizer.state());
+  io::replace_file(folder / "scheduler.json", io::dump_json({{"updates", progress.optimizer.steps()}}, 2) + "\n");
+  if (progress.scaler.enabled())
+    io::replace_file(folder / "scaler.json", io::dump_json({{"scale", progress.scaler.scale()},
+                                                            {"good_steps", progress.scaler.good_steps()},
+                                                            {"skipped", progress.scaler.skipped()}},
+                                                           2) +
+                                                 "\n");
+  progress.state.save(folder);
+}
+
+void load_progress(const TrainingProgress& progress, const std::filesystem::path& folder) {
+  check(std::filesystem::is_directory(folder), "there is no checkpoint folder {}", folder.string());
+  load_model_weights(progress.model, folder);
+  progress.state = TrainerState::load(folder);
+  if (std::filesystem::exists(folder / "optimizer.safetensors")) {
+    load_optimizer(progress.optimizer, folder);
+  } else {
+    log_warning("{} has no optimizer state (--save_only_model?): moments start anew", folder.string());
+    progress.optimizer.set_steps(progress.state.global_step);
+  }
+  const std::filesystem::path scaler = folder / "scaler.json";
+  if (progress.scaler.enabled() && std::filesystem::exists(scaler)) {
+    const io::Json json = io::read_json(scaler);
+    progress.scaler.restore(static_cast<float>(io::get_double(json, "scale", scaler.string())),
+                            io::get_int(json, "good_steps", scaler.string()),
+                            io::get_int(json, "skipped", scaler.string()));
+  }
+}
+
+void load_model_weights(nn::Model& model, const std::filesystem::path& folder) {
+  const io::Checkpoint weights = io::Checkpoint::open(folder);
+  for (const auto& parameter : model.parameters().parameters())
+    for (const Parameter::Part& part : parameter->parts) {
+      check(weights.contains(part.name), "{} lacks {}", folder.string(), part.name);
+      parameter->master_part(part).copy_from(weights.tensor(part.name));
+    }
+  model.parameters().mark_changed();
+}
+
+std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& output_dir) {
+  std::vector<std::filesystem::path> folders;
+  if (!std::filesystem::is_directory(output_dir)) return folders;
+  for (const auto& entry : std::filesystem::directory_iterator(output_dir))
+    if (entry.is_directory() && step_of(entry.path()) >= 0) folders.push_back(entry.path());
+  std::ranges::sort(folders, {}, step_of);
+  return folders;
+}
+
+std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& output_dir) {
+  const std::vector<std::filesystem::path> folders = list_checkpoints(output_dir);
+  return folders.empty() ? std::nullopt : std::optional(folders.back());
+}
+
+void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit, const std::string& best) {
+  std::vector<std::filesystem::path> folders = list_checkpoints(output_dir);
+  if (folders.empty()) return;
+  const std::filesystem::path newest = folders.back();
+  auto excess = static_cast<std::int64_t>(folders.size()) - std::max<std::int64_t>(1, limit);
+  for (const std::filesystem::path& folder : folders) {
+    if (excess <= 0) return;
+    if (folder == newest || folder.filename() == std::filesystem::path(best).filename()) continue;
+    std::filesystem::remove_all(folder);
+    --excess;
+  }
+}
+
+}  // namespace hearth

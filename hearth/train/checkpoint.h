@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearth/nn/model.h"
+#include "hearth/optim/loss_scaler.h"
+#include "hearth/optim/optimizer.h"
+#include "hearth/train/trainer_state.h"
+
+namespace hearth {
+
+// What a checkpoint folder holds beside the model itself: optimizer.safetensors (moments), scheduler.json (updates
+// done), scaler.json (with fp16) and trainer_state.json. Random numbers are functions of seed and step: nothing of
+// them is stored.
+struct TrainingProgress {
+  nn::Model& model;
+  optim::Optimizer& optimizer;
+  optim::LossScaler& scaler;
+  TrainerState& state;
+};
+
+// Fills a folder that only appears under its name when `write` has returned: a failure leaves what was there.
+void write_folder(const std::filesystem::path& folder, const std::function<void(const std::filesystem::path&)>& write);
+
+void save_progress(const TrainingProgress& progress, const std::filesystem::path& folder);
+void load_progress(const TrainingProgress& progress, const std::filesystem::path& folder);
+// The weights alone, into a model of the same parameters.
+void load_model_weights(nn::Model& model, const std::filesystem::path& folder);
+
+// checkpoint-N folders, by N.
+std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& output_dir);
+std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& output_dir);
+// Removes the oldest until `limit` are left; the best one, and the newest, are never removed.
+void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit, const std::string& best);
+
+}  // namespace hearth

@@ -1,0 +1,33 @@
+#include "hearth/train/output_dir.h"
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/train/checkpoint.h"
+
+namespace hearth {
+
+std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArguments& args) {
+  const std::filesystem::path folder = args.output_dir;
+  check(!std::filesystem::exists(folder) || std::filesystem::is_directory(folder), "--output_dir {} is not a folder",
+        folder.string());
+  const bool asked = args.resume_from_checkpoint.has_value();
+  const bool the_last = asked && *args.resume_from_checkpoint == "True";
+  if (asked && !the_last) return std::filesystem::path(*args.resume_from_checkpoint);
+  const std::optional<std::filesystem::path> last = last_checkpoint(folder);
+  if (the_last) {
+    check(last.has_value(), "--resume_from_checkpoint: there is no checkpoint in {}", folder.string());
+    return last;
+  }
+  if (args.overwrite_output_dir || !args.do_train) return std::nullopt;
+  if (last) {
+    log_info("checkpoint found, resuming from {}; to start anew use --overwrite_output_dir or another --output_dir",
+             last->string());
+    return last;
+  }
+  check(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder),
+        "the output folder {} exists and is not empty; use --overwrite_output_dir or another --output_dir",
+        folder.string());
+  return std::nullopt;
+}
+
+}  // namespace hearth

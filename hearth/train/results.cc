@@ -1,0 +1,65 @@
+#include "hearth/train/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "hearth/io/file.h"
+
+namespace hearth {
+namespace {
+
+std::string time_text(double seconds) {
+  const auto whole = static_cast<long long>(seconds);
+  const auto hundredths = static_cast<int>((seconds - static_cast<double>(whole)) * 100);
+  return fmt::format("{}:{:02}:{:02}.{:02}", whole / 3600, whole / 60 % 60, whole % 60, hundredths);
+}
+
+std::string metric_text(std::string_view key, const io::Json& value) {
+  if (key.ends_with("_runtime")) return time_text(value.get<double>());
+  if (key == "total_flos") return fmt::format("{}GF", static_cast<long long>(value.get<double>()) >> 30);
+  if (value.is_number_float()) return io::dump_json(rounded(value.get<double>(), 4), io::kOneLine);
+  return io::dump_json(value, io::kOneLine);
+}
+
+}  // namespace
+
+double rounded(double value, int digits) {
+  if (!std::isfinite(value)) return value;
+  const double scale = std::pow(10.0, digits);
+  return std::nearbyint(value * scale) / scale;
+}
+
+std::string metrics_block(std::string_view split, const io::Json& metrics) {
+  std::map<std::string, std::string> lines;
+  std::size_t key_width = 0, value_width = 0;
+  for (const auto& [key, value] : metrics.items()) {
+    const std::string text = metric_text(key, value);
+    key_width = std::max(key_width, key.size());
+    value_width = std::max(value_width, text.size());
+    lines[key] = text;
+  }
+  std::string block = fmt::format("***** {} metrics *****\n", split);
+  for (const auto& [key, text] : lines) block += fmt::format("  {:<{}} = {:>{}}\n", key, key_width, text, value_width);
+  return block;
+}
+
+void save_metrics(const std::filesystem::path& output_dir, std::string_view split, const io::Json& metrics) {
+  io::create_directories(output_dir);
+  io::replace_file(output_dir / fmt::format("{}_results.json", split), io::dump_json(metrics, 4, true));
+  const std::filesystem::path all = output_dir / "all_results.json";
+  io::Json merged = std::filesystem::exists(all) ? io::read_json(all) : io::Json::object();
+  merged.update(metrics);
+  io::replace_file(all, io::dump_json(merged, 4, true));
+}
+
+void add_speed_metrics(io::Json& metrics, std::string_view prefix, double seconds, double samples, double steps) {
+  metrics[fmt::format("{}_runtime", prefix)] = rounded(seconds, 4);
+  if (seconds <= 0) return;
+  metrics[fmt::format("{}_samples_per_second", prefix)] = rounded(samples / seconds, 3);
+  metrics[fmt::format("{}_steps_per_second", prefix)] = rounded(steps / seconds, 3);
+}
+
+}  // namespace hearth

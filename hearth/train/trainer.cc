@@ -1,0 +1,324 @@
+#include "hearth/train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hearth/base/log.h"
+#include "hearth/data/prefetch.h"
+#include "hearth/data/sampler.h"
+#include "hearth/kernels/peak.h"
+#include "hearth/train/checkpoint.h"
+#include "hearth/train/results.h"
+
+namespace hearth {
+namespace {
+
+constexpr std::size_t kWindowsAhead = 2;
+
+optim::OptimizerOptions optimizer_options(const TrainingArguments& args) {
+  optim::OptimizerOptions options;
+  options.name = args.optim;
+  options.beta1 = static_cast<float>(args.adam_beta1);
+  options.beta2 = static_cast<float>(args.adam_beta2);
+  options.eps = static_cast<float>(args.adam_epsilon);
+  options.weight_decay = static_cast<float>(args.weight_decay);
+  return options;
+}
+
+optim::ScheduleOptions schedule_options(const TrainingArguments& args, std::int64_t total_steps) {
+  optim::ScheduleOptions options;
+  options.name = args.lr_scheduler_type;
+  options.warmup_steps = args.warmup_steps_of(total_steps);
+  options.total_steps = total_steps;
+  if (!args.lr_scheduler_kwargs) return options;
+  const std::string flag = "--lr_scheduler_kwargs";
+  const io::Json kwargs = io::parse_json(*args.lr_scheduler_kwargs, flag);
+  options.num_cycles = io::get_double_or(kwargs, "num_cycles", options.num_cycles, flag);
+  options.power = io::get_double_or(kwargs, "power", options.power, flag);
+  options.lr_end = io::get_double_or(kwargs, "lr_end", options.lr_end, flag);
+  options.timescale = io::get_int_or(kwargs, "timescale", options.timescale, flag);
+  for (const auto& [key, value] : kwargs.items())
+    check(key == "num_cycles" || key == "power" || key == "lr_end" || key == "timescale",
+          "{}: '{}' is not known; num_cycles, power, lr_end and timescale are", flag, key);
+  return options;
+}
+
+std::vector<std::int64_t> epoch_order(const TrainingArguments& args, const Dataset& dataset, std::int64_t epoch) {
+  const std::int64_t seed = args.data_seed.value_or(args.seed);
+  if (args.train_sampling_strategy == "sequential") return data::sequential_order(dataset.size);
+  if (args.train_sampling_strategy == "group_by_length")
+    return data::length_grouped_order(dataset.lengths, args.per_device_train_batch_size, seed, epoch);
+  return data::shuffled_order(dataset.size, seed, epoch);
+}
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+struct Trainer::Plan {
+  std::int64_t batches = 0, updates = 0;  // an epoch
+  std::int64_t epochs = 0, max_steps = 0;
+  double samples = 0;  // of the whole run
+};
+
+Trainer::Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, TrainerHooks hooks)
+    : model_(model),
+      args_(std::move(args)),
+      train_data_(std::move(train_data)),
+      hooks_(std::move(hooks)),
+      scaler_(args_.fp16) {
+  args_.validate();
+  model_.set_gradient_checkpointing(args_.gradient_checkpointing);
+  model_.set_label_smoothing(static_cast<float>(args_.label_smoothing_factor));
+  for (const auto& parameter : model_.parameters().parameters())
+    if (!parameter->is_embedding) multiplied_parameters_ += parameter->shape.size();
+}
+
+Trainer::Plan Trainer::make_plan() const {
+  Plan plan;
+  const std::int64_t batch = args_.per_device_train_batch_size, window = args_.gradient_accumulation_steps;
+  plan.batches = args_.dataloader_drop_last ? train_data_.size / batch : divided_up(train_data_.size, batch);
+  check(plan.batches > 0, "there is nothing to train on: {} items, batches of {}", train_data_.size, batch);
+  plan.updates = divided_up(plan.batches, window);
+  if (args_.max_steps > 0) {
+    plan.max_steps = args_.max_steps;
+    plan.epochs = divided_up(plan.max_steps, plan.updates);
+    plan.samples = static_cast<double>(plan.max_steps * batch * window);
+  } else {
+    plan.max_steps = static_cast<std::int64_t>(std::ceil(args_.num_train_epochs * static_cast<double>(plan.updates)));
+    plan.epochs = static_cast<std::int64_t>(std::ceil(args_.num_train_epochs));
+    plan.samples = static_cast<double>(train_data_.size) * args_.num_train_epochs;
+  }
+  return plan;
+}
+
+void Trainer::announce(const Plan& plan) const {
+  const std::int64_t batch = args_.per_device_train_batch_size, window = args_.gradient_accumulation_steps;
+  log_info("***** Running training *****");
+  log_info("  Num examples = {}", train_data_.size);
+  log_info("  Num Epochs = {}", plan.epochs);
+  log_info("  Instantaneous batch size per device = {}", batch);
+  log_info("  Total train batch size (w. parallel, distributed & accumulation) = {}", batch * window);
+  log_info("  Gradient Accumulation steps = {}", window);
+  log_info("  Total optimization steps = {}", plan.max_steps);
+  log_info("  Number of trainable parameters = {}", model_.parameters().element_count());
+}
+
+io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
+  const Plan plan = make_plan();
+  optimizer_ = optim::make_optimizer(optimizer_options(args_), model_.parameters());
+  schedule_ = schedule_options(args_, plan.max_steps);
+  state_ = {};
+  if (checkpoint) {
+    load_progress({model_, *optimizer_, scaler_, state_}, *checkpoint);
+    log_info("resuming from {}: step {} of {}", checkpoint->string(), state_.global_step, plan.max_steps);
+  }
+  state_.max_steps = plan.max_steps;
+  state_.num_train_epochs = args_.max_steps > 0 ? static_cast<double>(plan.epochs) : args_.num_train_epochs;
+  state_.train_batch_size = args_.per_device_train_batch_size;
+  state_.logging_steps = in_steps(args_.logging_steps, plan.max_steps);
+  state_.eval_steps = in_steps(args_.eval_steps.value_or(args_.logging_steps), plan.max_steps);
+  state_.save_steps = in_steps(args_.save_steps, plan.max_steps);
+  announce(plan);
+  product_rate_ = kernels::measure_product_rate(args_.train_format());
+
+  const std::int64_t first_step = state_.global_step;
+  running_.restart();
+  step_flops_ = step_tokens_ = 0;
+  stop_ = state_.global_step >= plan.max_steps;
+  {
+    Progress progress("training", plan.max_steps, args_.disable_tqdm.value_or(false));
+    for (std::int64_t epoch = state_.global_step / plan.updates; epoch < plan.epochs && !stop_; ++epoch)
+      train_epoch(plan, epoch, progress);
+  }
+  if (args_.load_best_model_at_end && state_.best_metric) {
+    log_info("loading the best model: {} ({} = {})", state_.best_model_checkpoint, *args_.metric_for_best_model,
+             *state_.best_metric);
+    load_model_weights(model_, state_.best_model_checkpoint);
+  }
+
+  io::Json metrics = io::Json::object();
+  const double done = static_cast<double>(state_.global_step - first_step);
+  const double share = plan.max_steps > 0 ? done / static_cast<double>(plan.max_steps) : 0;
+  add_speed_metrics(metrics, "train", running_.seconds(), plan.samples * share, done);
+  metrics["total_flos"] = state_.total_flos;
+  metrics["train_loss"] = state_.loss_sum / static_cast<double>(std::max<std::int64_t>(1, state_.global_step));
+  metrics["epoch"] = state_.epoch;
+  if (scaler_.enabled()) metrics["train_skipped_steps"] = scaler_.skipped();
+  if (args_.include_tokens_per_second)
+    metrics["train_tokens_per_second"] = rounded(step_tokens_ / running_.seconds(), 3);
+  io::Json row = metrics;
+  row["step"] = state_.global_step;
+  state_.log_history.push_back(row);
+  return metrics;
+}
+
+void Trainer::train_epoch(const Plan& plan, std::int64_t epoch, Progress& progress) {
+  const std::int64_t batch = args_.per_device_train_batch_size;
+  const data::RankBatches batches(epoch_order(args_, train_data_, epoch), {batch, args_.dataloader_drop_last});
+  std::int64_t next = (state_.global_step - epoch * plan.updates) * args_.gradient_accumulation_steps;
+  const auto next_window = [&]() -> std::optional<std::vector<Batch>> {
+    std::vector<Batch> window;
+    for (; next < batches.size() && std::ssize(window) < args_.gradient_accumulation_steps; ++next)
+      window.push_back(train_data_.collate(batches[next], static_cast<std::uint32_t>(std::ssize(window) * batch)));
+    return window.empty() ? std::nullopt : std::optional(std::move(window));
+  };
+  std::int64_t batches_done = next;
+  data::Prefetcher<std::vector<Batch>> windows(next_window, kWindowsAhead);
+  const StepOptions options{args_.train_format(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed)};
+  while (!stop_) {
+    const std::optional<std::vector<Batch>> window = windows.next();
+    if (!window) break;
+    const double lr = args_.learning_rate * optim::schedule_factor(schedule_, optimizer_->steps(), args_.learning_rate);
+    const StepResult result = training_step(model_, *optimizer_, scaler_, *window,
+                                            static_cast<std::uint64_t>(state_.global_step), lr, options);
+    batches_done += std::ssize(*window);
+    for (const Batch& micro : *window) {
+      state_.num_input_tokens_seen += micro.tokens();
+      state_.total_flos += 6.0 * static_cast<double>(micro.tokens()) * static_cast<double>(multiplied_parameters_);
+      step_flops_ += model_.training_flops(micro);
+      step_tokens_ += static_cast<double>(micro.tokens());
+    }
+    ++state_.global_step;
+    state_.epoch = static_cast<double>(epoch) + static_cast<double>(batches_done) / static_cast<double>(plan.batches);
+    after_step(result, lr, progress);
+  }
+  if (batches_done >= plan.batches) after_epoch(progress);
+}
+
+void Trainer::after_step(const StepResult& result, double lr, Progress& progress) {
+  if (result.skipped)
+    log_warning("step {} skipped: fp16 overflowed; the loss scale is now {}", state_.global_step, scaler_.scale());
+  const bool finite = std::isfinite(result.loss);
+  const double loss = finite || !args_.logging_nan_inf_filter || state_.steps_since_log == 0
+                          ? (finite || !args_.logging_nan_inf_filter ? result.loss : 0)
+                          : state_.loss_since_log / static_cast<double>(state_.steps_since_log);
+  state_.loss_sum += loss;
+  state_.loss_since_log += loss;
+  ++state_.steps_since_log;
+  stop_ = stop_ || state_.global_step >= state_.max_steps;
+
+  const double seconds = running_.seconds();
+  progress.update(state_.global_step,
+                  fmt::format("loss {:.4f}, lr {:.3g}, {:.0f} tokens/s, {:.0f}% of the matrix product's rate",
+                              result.loss, lr, step_tokens_ / seconds, 100 * step_flops_ / seconds / product_rate_));
+  if (due(state_.logging_steps, args_.logging_strategy, args_.logging_first_step)) log_loss(result, lr, progress);
+  const bool evaluate =
+      due(state_.eval_steps, args_.eval_strategy) && static_cast<double>(state_.global_step) >= args_.eval_delay;
+  const bool last = args_.save_strategy == "steps" && stop_;
+  evaluate_and_save(evaluate, due(state_.save_steps, args_.save_strategy) || last, progress);
+}
+
+void Trainer::after_epoch(Progress& progress) {
+  if (args_.logging_strategy == "epoch" && state_.steps_since_log > 0) log_loss({}, 0, progress);
+  evaluate_and_save(args_.eval_strategy == "epoch" && state_.epoch >= args_.eval_delay, args_.save_strategy == "epoch",
+                    progress);
+}
+
+bool Trainer::due(std::int64_t every, const std::string& strategy, bool first_step_too) const {
+  return (strategy == "steps" && state_.global_step % every == 0) || (first_step_too && state_.global_step == 1);
+}
+
+void Trainer::log_loss(const StepResult& result, double lr, Progress& progress) {
+  io::Json row;
+  row["loss"] = rounded(state_.loss_since_log / static_cast<double>(state_.steps_since_log), 4);
+  row["grad_norm"] = result.grad_norm;
+  row["learning_rate"] = lr;
+  state_.loss_since_log = 0;
+  state_.steps_since_log = 0;
+  log_row(std::move(row), progress);
+}
+
+void Trainer::log_row(io::Json row, Progress& progress) {
+  row["epoch"] = state_.epoch;
+  io::Json shown = row;
+  shown["epoch"] = rounded(state_.epoch, 2);
+  progress.print_line(io::dump_json(shown, io::kOneLine));
+  row["step"] = state_.global_step;
+  state_.log_history.push_back(std::move(row));
+}
+
+void Trainer::evaluate_and_save(bool evaluate, bool save, Progress& progress) {
+  bool best = false;
+  if (evaluate) {
+    check(static_cast<bool>(hooks_.evaluate), "--eval_strategy {} needs something to evaluate on", args_.eval_strategy);
+    io::Json metrics = hooks_.evaluate();
+    best = take_best_metric(metrics);
+    log_row(std::move(metrics), progress);
+    if (args_.early_stopping_patience && state_.evaluations_without_gain >= *args_.early_stopping_patience) {
+      progress.print_line(fmt::format("stopping early: {} evaluations without a better {}",
+                                      state_.evaluations_without_gain, args_.metric_for_best_model.value_or("metric")));
+      stop_ = true;
+    }
+  }
+  if (save || (best && args_.save_strategy == "best")) save_checkpoint();
+}
+
+bool Trainer::take_best_metric(const io::Json& metrics) {
+  if (!args_.metric_for_best_model) return false;
+  std::string name = *args_.metric_for_best_model;
+  if (!name.starts_with("eval_")) name = "eval_" + name;
+  check(metrics.contains(name), "--metric_for_best_model {}: the evaluation gives no {}", *args_.metric_for_best_model,
+        name);
+  const double value = metrics[name].get<double>();
+  const double gain = state_.best_metric ? (args_.greater_is_better.value_or(true) ? value - *state_.best_metric
+                                                                                   : *state_.best_metric - value)
+                                         : 0;
+  const bool best = !state_.best_metric || gain > 0;
+  state_.evaluations_without_gain =
+      !state_.best_metric || gain > args_.early_stopping_threshold ? 0 : state_.evaluations_without_gain + 1;
+  if (best) {
+    state_.best_metric = value;
+    state_.best_global_step = state_.global_step;
+    state_.best_model_checkpoint =
+        (std::filesystem::path(args_.output_dir) / fmt::format("checkpoint-{}", state_.global_step)).string();
+  }
+  return best;
+}
+
+void Trainer::save_checkpoint() {
+  const std::filesystem::path output_dir = args_.output_dir;
+  write_folder(output_dir / fmt::format("checkpoint-{}", state_.global_step), [&](const std::filesystem::path& folder) {
+    save_model(folder);
+    if (args_.save_only_model) {
+      state_.save(folder);
+    } else {
+      save_progress({model_, *optimizer_, scaler_, state_}, folder);
+    }
+  });
+  if (args_.save_total_limit)
+    rotate_checkpoints(output_dir, *args_.save_total_limit,
+                       args_.load_best_model_at_end ? state_.best_model_checkpoint : "");
+}
+
+void Trainer::save_model(const std::filesystem::path& folder) const {
+  model_.save_pretrained(folder);
+  if (hooks_.save_beside) hooks_.save_beside(folder);
+}
+
+void Trainer::predict(const Dataset& dataset, const Predicted& predicted) {
+  const data::RankBatches batches(data::sequential_order(dataset.size), {args_.per_device_eval_batch_size});
+  std::int64_t next = 0;
+  using Work = std::pair<std::vector<std::int64_t>, Batch>;
+  data::Prefetcher<Work> works(
+      [&]() -> std::optional<Work> {
+        if (next == batches.size()) return std::nullopt;
+        std::vector<std::int64_t> items = batches[next++];
+        Batch batch = dataset.collate(items, 0);
+        return Work(std::move(items), std::move(batch));
+      },
+      kWindowsAhead);
+  Progress progress("evaluating", dataset.size, args_.disable_tqdm.value_or(false));
+  std::int64_t done = 0;
+  while (const std::optional<Work> work = works.next()) {
+    ops::Context ctx;
+    ctx.compute = args_.eval_format();
+    predicted(work->first, work->second, model_.forward(ctx, work->second));
+    done += std::ssize(work->first);
+    progress.update(done);
+  }
+}
+
+}  // namespace hearth

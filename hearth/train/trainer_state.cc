@@ -1,0 +1,74 @@
+#include "hearth/train/trainer_state.h"
+
+#include "hearth/base/error.h"
+#include "hearth/io/file.h"
+
+namespace hearth {
+
+io::Json TrainerState::to_json() const {
+  io::Json json;
+  json["best_global_step"] = best_metric ? io::Json(best_global_step) : io::Json();
+  json["best_metric"] = best_metric ? io::Json(*best_metric) : io::Json();
+  json["best_model_checkpoint"] = best_metric ? io::Json(best_model_checkpoint) : io::Json();
+  json["epoch"] = epoch;
+  json["eval_steps"] = eval_steps;
+  json["global_step"] = global_step;
+  json["is_hyper_param_search"] = false;
+  json["is_local_process_zero"] = true;
+  json["is_world_process_zero"] = true;
+  json["log_history"] = log_history;
+  json["logging_steps"] = logging_steps;
+  json["max_steps"] = max_steps;
+  json["num_input_tokens_seen"] = num_input_tokens_seen;
+  json["num_train_epochs"] = num_train_epochs;
+  json["save_steps"] = save_steps;
+  json["stateful_callbacks"] = {{"hearth",
+                                 {{"evaluations_without_gain", evaluations_without_gain},
+                                  {"loss_sum", loss_sum},
+                                  {"loss_since_log", loss_since_log},
+                                  {"steps_since_log", steps_since_log}}}};
+  json["total_flos"] = total_flos;
+  json["train_batch_size"] = train_batch_size;
+  json["trial_name"] = nullptr;
+  json["trial_params"] = nullptr;
+  return json;
+}
+
+TrainerState TrainerState::from_json(const io::Json& json, const std::string& file) {
+  TrainerState state;
+  state.global_step = io::get_int(json, "global_step", file);
+  state.max_steps = io::get_int(json, "max_steps", file);
+  state.epoch = io::get_double(json, "epoch", file);
+  state.num_train_epochs = io::get_double(json, "num_train_epochs", file);
+  state.total_flos = io::get_double(json, "total_flos", file);
+  state.num_input_tokens_seen = io::get_int_or(json, "num_input_tokens_seen", 0, file);
+  state.logging_steps = io::get_int_or(json, "logging_steps", 0, file);
+  state.eval_steps = io::get_int_or(json, "eval_steps", 0, file);
+  state.save_steps = io::get_int_or(json, "save_steps", 0, file);
+  state.train_batch_size = io::get_int_or(json, "train_batch_size", 0, file);
+  if (json.contains("best_metric") && !json["best_metric"].is_null()) {
+    state.best_metric = io::get_double(json, "best_metric", file);
+    state.best_global_step = io::get_int_or(json, "best_global_step", 0, file);
+    state.best_model_checkpoint = io::get_string_or(json, "best_model_checkpoint", "", file);
+  }
+  if (json.contains("log_history")) state.log_history = json["log_history"];
+  if (json.contains("stateful_callbacks") && json["stateful_callbacks"].contains("hearth")) {
+    const io::Json& own = json["stateful_callbacks"]["hearth"];
+    state.evaluations_without_gain = io::get_int_or(own, "evaluations_without_gain", 0, file);
+    state.loss_sum = io::get_double_or(own, "loss_sum", 0, file);
+    state.loss_since_log = io::get_double_or(own, "loss_since_log", 0, file);
+    state.steps_since_log = io::get_int_or(own, "steps_since_log", 0, file);
+  }
+  return state;
+}
+
+void TrainerState::save(const std::filesystem::path& folder) const {
+  io::replace_file(folder / "trainer_state.json", io::dump_json(to_json(), 2, true) + "\n");
+}
+
+TrainerState TrainerState::load(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "trainer_state.json";
+  return from_json(io::read_json(file), file.string());
+}
+
+}  // namespace hearth

@@ -1,0 +1,130 @@
+#include "hearth/train/training_arguments.h"
+
+#include <cmath>
+#include <type_traits>
+#include <variant>
+
+#include "hearth/base/environment.h"
+#include "hearth/base/error.h"
+#include "hearth/io/json.h"
+
+namespace hearth {
+namespace {
+
+void check_whole_above_one(double steps, std::string_view name) {
+  check(steps <= 1 || steps == std::floor(steps), "--{} must be a whole number where it is above 1, not {}", name,
+        steps);
+}
+
+// Shares are compared in millionths: 0.3 is a multiple of 0.1.
+bool is_multiple(double steps, double of) {
+  if (of == 0 || (steps < 1) != (of < 1)) return false;
+  const double unit = steps < 1 ? 1e6 : 1;
+  return std::llround(of * unit) != 0 && std::llround(steps * unit) % std::llround(of * unit) == 0;
+}
+
+std::vector<std::string> words_of(const io::Json& value) {
+  if (value.is_null() || (value.is_structured() && value.empty())) return {"None"};
+  if (value.is_string()) return {value.get<std::string>()};
+  if (!value.is_array()) return {io::dump_json(value, io::kOneLine)};
+  std::vector<std::string> words;
+  for (const io::Json& item : value) words.push_back(words_of(item).front());
+  return words;
+}
+
+void read_file(Arguments& options, const std::string& file) {
+  const io::Json values = io::read_json(file);
+  check(values.is_object(), "{}: expected an object with options as keys, found {}", file, io::excerpt(values));
+  for (const auto& [name, value] : values.items()) options.set(name, words_of(value), file);
+  options.check_values();
+}
+
+}  // namespace
+
+void TrainingArguments::validate() {
+  if (output_dir.starts_with("~/")) output_dir = environment("HOME") + output_dir.substr(1);
+  if (resume_from_checkpoint == "true") resume_from_checkpoint = "True";
+  if (resume_from_checkpoint == "False" || resume_from_checkpoint == "false") resume_from_checkpoint.reset();
+  if (save_total_limit && *save_total_limit <= 0) save_total_limit.reset();
+  check(!output_dir.empty(), "--output_dir is empty: name a folder");
+
+  Arguments options;
+  declare(options, *this);
+  options.check_values();
+
+  check(!(group_by_length && train_sampling_strategy == "sequential"),
+        "--group_by_length and --train_sampling_strategy sequential contradict each other: give one of them");
+  if (group_by_length) train_sampling_strategy = "group_by_length";
+  group_by_length = train_sampling_strategy == "group_by_length";
+
+  check(!(fp16 && bf16), "--fp16 and --bf16 exclude each other: give one of them");
+  check(!(fp16_full_eval && bf16_full_eval),
+        "--fp16_full_eval and --bf16_full_eval exclude each other: give one of them");
+
+  check_whole_above_one(warmup_steps, "warmup_steps");
+  if (logging_strategy == "steps") {
+    check(logging_steps > 0, "--logging_strategy steps needs --logging_steps above 0");
+    check_whole_above_one(logging_steps, "logging_steps");
+  }
+  if (eval_strategy == "steps") {
+    if (eval_steps.value_or(0) == 0) eval_steps = logging_steps;
+    check(*eval_steps > 0, "--eval_strategy steps needs --eval_steps or --logging_steps above 0");
+    check_whole_above_one(*eval_steps, "eval_steps");
+  }
+  if (save_strategy == "steps") check_whole_above_one(save_steps, "save_steps");
+  do_eval = do_eval || eval_strategy != "no";
+
+  if (load_best_model_at_end && save_strategy != "best") {
+    check(eval_strategy == save_strategy,
+          "--load_best_model_at_end needs --eval_strategy and --save_strategy to be the same, not {} and {}",
+          eval_strategy, save_strategy);
+    check(eval_strategy != "steps" || is_multiple(save_steps, *eval_steps),
+          "--load_best_model_at_end needs --save_steps ({}) to be a multiple of --eval_steps ({})", save_steps,
+          eval_steps.value_or(0));
+  }
+  const bool tracks_best = load_best_model_at_end || early_stopping_patience.has_value();
+  check(!(tracks_best || save_strategy == "best") || eval_strategy != "no",
+        "{} needs evaluations to compare: give --eval_strategy steps or epoch",
+        save_strategy == "best"  ? "--save_strategy best"
+        : load_best_model_at_end ? "--load_best_model_at_end"
+                                 : "--early_stopping_patience");
+  check(save_strategy != "best" || metric_for_best_model, "--save_strategy best needs --metric_for_best_model");
+  if (tracks_best && !metric_for_best_model) metric_for_best_model = "loss";
+  if (metric_for_best_model && !greater_is_better) greater_is_better = !metric_for_best_model->ends_with("loss");
+}
+
+DType TrainingArguments::train_format() const { return bf16 ? DType::bf16 : fp16 ? DType::f16 : DType::f32; }
+
+DType TrainingArguments::eval_format() const {
+  return bf16_full_eval ? DType::bf16 : fp16_full_eval ? DType::f16 : train_format();
+}
+
+std::int64_t TrainingArguments::warmup_steps_of(std::int64_t total_steps) const {
+  if (warmup_steps > 0) return in_steps(warmup_steps, total_steps);
+  return static_cast<std::int64_t>(std::ceil(warmup_ratio * static_cast<double>(total_steps)));
+}
+
+std::int64_t in_steps(double steps_or_share, std::int64_t total_steps) {
+  const double steps =
+      steps_or_share < 1 ? std::ceil(steps_or_share * static_cast<double>(total_steps)) : steps_or_share;
+  return static_cast<std::int64_t>(steps);
+}
+
+void parse_flags_or_file(Arguments& options, std::span<const std::string> words) {
+  if (words.size() == 1 && words[0].ends_with(".json")) return read_file(options, words[0]);
+  options.parse(words);
+}
+
+io::Json to_json(std::span<const Arguments::Resolved> values) {
+  io::Json result = io::Json::object();
+  const auto json_of = [](const auto& value) -> io::Json {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>)
+      return nullptr;
+    else
+      return value;
+  };
+  for (const Arguments::Resolved& resolved : values) result[resolved.name] = std::visit(json_of, resolved.value);
+  return result;
+}
+
+}  // namespace hearth

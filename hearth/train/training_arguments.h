@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "hearth/base/arguments.h"
+#include "hearth/base/dtype.h"
+#include "hearth/io/json_fwd.h"
+
+namespace hearth {
+
+// The Trainer's settings under the Trainer's names, with its defaults. Set what you like, then call validate().
+struct TrainingArguments {
+  std::string output_dir = "trainer_output";
+  bool overwrite_output_dir = false;
+  bool do_train = false, do_eval = false, do_predict = false;
+  std::optional<std::string> resume_from_checkpoint;  // a folder, or "True": the last checkpoint in output_dir
+
+  std::int64_t per_device_train_batch_size = 8, per_device_eval_batch_size = 8;
+  std::int64_t gradient_accumulation_steps = 1;
+  double num_train_epochs = 3.0;
+  std::int64_t max_steps = -1;                     // above 0 it decides instead of num_train_epochs
+  std::string train_sampling_strategy = "random";  // sequential, group_by_length
+  bool group_by_length = false;                    // the older name of that last one; validate() makes them agree
+  bool dataloader_drop_last = false;
+  bool ignore_data_skip = false;
+
+  double learning_rate = 5e-5;
+  std::string lr_scheduler_type = "linear";
+  std::optional<std::string> lr_scheduler_kwargs;  // a JSON object
+  double warmup_steps = 0;                         // below 1: a share of all steps
+  double warmup_ratio = 0.0;                       // where warmup_steps is 0
+  std::string optim = "adamw_torch";
+  double weight_decay = 0.0;
+  double adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
+  double max_grad_norm = 1.0;  // 0: no clipping
+  double label_smoothing_factor = 0.0;
+
+  bool bf16 = false, fp16 = false;
+  bool bf16_full_eval = false, fp16_full_eval = false;
+  bool gradient_checkpointing = false;
+  std::int64_t seed = 42;
+  std::optional<std::int64_t> data_seed;
+
+  // Strategies are "no", "steps", "epoch", for saving also "best"; steps below 1 are a share of all steps (in_steps).
+  std::string logging_strategy = "steps", eval_strategy = "no", save_strategy = "steps";
+  double logging_steps = 500, save_steps = 500;
+  std::optional<double> eval_steps;  // validate() makes it logging_steps where eval_strategy is "steps"
+  bool logging_first_step = false;
+  bool logging_nan_inf_filter = true;
+  bool include_tokens_per_second = false, include_num_input_tokens_seen = false;
+  std::optional<bool> disable_tqdm;
+  double eval_delay = 0;  // in steps or epochs, as eval_strategy is
+  bool eval_on_start = false;
+
+  std::optional<std::int64_t> save_total_limit;
+  bool save_only_model = false;
+  bool save_on_each_node = false;
+  bool load_best_model_at_end = false;
+  std::optional<std::string> metric_for_best_model;  // with or without "eval_"
+  std::optional<bool> greater_is_better;
+  std::optional<std::int64_t> early_stopping_patience;  // evaluations without improvement
+  double early_stopping_threshold = 0.0;
+
+  std::int64_t local_rank = -1;
+  std::optional<std::string> ddp_backend;
+  std::int64_t ddp_timeout = 1800;  // seconds
+  std::optional<std::int64_t> ddp_bucket_cap_mb;
+
+  std::int64_t num_threads = 0;  // 0: all cores
+  std::string max_isa;           // empty: what the processor has
+
+  // The Trainer's checks, and its defaults that depend on other settings.
+  void validate();
+
+  DType train_format() const;  // what products are computed in
+  DType eval_format() const;
+  std::int64_t warmup_steps_of(std::int64_t total_steps) const;
+};
+
+// Options for every member; those of the Trainer that are no member are ignored with a reason, or refused.
+void declare(Arguments& options, TrainingArguments& arguments);
+
+// Steps, or where below 1 a share of `total_steps`, rounded up.
+std::int64_t in_steps(double steps_or_share, std::int64_t total_steps);
+
+// Flags, or one word that ends in .json: the file with the same names as keys.
+void parse_flags_or_file(Arguments& options, std::span<const std::string> words);
+// An object by name that such a file may hold.
+io::Json to_json(std::span<const Arguments::Resolved> values);
+
+}  // namespace hearth

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+
+#include "hearth/nn/model.h"
+#include "hearth/optim/loss_scaler.h"
+#include "hearth/optim/optimizer.h"
+
+namespace hearth {
+
+struct StepOptions {
+  DType compute = DType::f32;
+  double max_grad_norm = 1.0;  // 0: no clipping
+  std::uint64_t seed = 42;
+};
+
+struct StepResult {
+  double loss = 0;       // mean over the micro-batches
+  double grad_norm = 0;  // before clipping
+  bool skipped = false;  // fp16 overflowed: weights are unchanged
+};
+
+// One update of the weights from the micro-batches of one accumulation window. `step` numbers the updates, for
+// dropout.
+StepResult training_step(nn::Model& model, optim::Optimizer& optimizer, optim::LossScaler& scaler,
+                         std::span<const Batch> micro_batches, std::uint64_t step, double lr,
+                         const StepOptions& options);
+
+}  // namespace hearth

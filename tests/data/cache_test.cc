@@ -1,0 +1,119 @@
+#include "hearth/data/cache.h"
+
+#include <fstream>
+#include <thread>
+
+#include "tests/data/support.h"
+
+namespace hearth::data {
+namespace {
+
+using CacheTest = TemporaryFolder;
+
+CacheKey key_of(std::string_view value) { return CacheKey().add("value", value); }
+
+std::vector<std::span<const std::byte>> sections_of(const std::vector<std::string>& texts) {
+  std::vector<std::span<const std::byte>> sections;
+  for (const std::string& text : texts) sections.push_back(std::as_bytes(std::span(text)));
+  return sections;
+}
+
+std::vector<std::string> texts_of(const Cached& cached) {
+  std::vector<std::string> texts;
+  for (const auto& section : cached.sections) {
+    texts.emplace_back(reinterpret_cast<const char*>(section.data()), section.size());
+  }
+  return texts;
+}
+
+const std::vector<std::string> kTexts{"", "a", std::string(8, 'b'), std::string(1001, 'c'), ""};
+
+TEST_F(CacheTest, GivesBackWhatWasStored) {
+  const Cache cache(folder_ / "new" / "folder");
+  EXPECT_FALSE(cache.load(key_of("x")));
+  cache.store(key_of("x"), sections_of(kTexts));
+  cache.store(key_of("nothing"), {});
+  const auto cached = cache.load(key_of("x"));
+  ASSERT_TRUE(cached);
+  EXPECT_EQ(texts_of(*cached), kTexts);
+  for (const auto& section : cached->sections) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(section.data()) % 8, 0u);
+  }
+  EXPECT_TRUE(cache.load(key_of("nothing"))->sections.empty());
+  EXPECT_FALSE(cache.load(key_of("y")));
+}
+
+TEST_F(CacheTest, EveryPartOfTheKeyCounts) {
+  const auto file = write("f", "one");
+  const auto hex = [&](std::string_view name, std::string_view text, std::int64_t number) {
+    return CacheKey().add(name, text).add("number", number).add_file("file", file).hex();
+  };
+  const std::string key = hex("name", "text", 3);
+  EXPECT_EQ(key, hex("name", "text", 3));
+  EXPECT_NE(key, hex("name", "text", 4));
+  EXPECT_NE(key, hex("name", "tex", 3));
+  EXPECT_NE(key, hex("nam", "text", 3));
+  EXPECT_NE(CacheKey().add("a", "b:1:").hex(), CacheKey().add("a", "b").hex());
+  write("f", "two");
+  const std::string changed = hex("name", "text", 3);
+  EXPECT_NE(key, changed);
+  std::filesystem::remove(file);
+  EXPECT_NE(key, hex("name", "text", 3));
+  EXPECT_NE(changed, hex("name", "text", 3));
+}
+
+TEST_F(CacheTest, DamageIsSeenAndRepaired) {
+  const Cache cache(folder_);
+  cache.store(key_of("x"), sections_of(kTexts));
+  const auto path = cache.path_of(key_of("x"));
+  const std::string good = io::read_file(path);
+  const auto loads = [&] { return cache.load(key_of("x")).has_value(); };
+  LogCapture log;
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const auto put = [&](std::size_t at, int byte) {
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte)).flush();
+  };
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    put(i, good[i] ^ 0x10);
+    ASSERT_FALSE(loads()) << "byte " << i;
+    put(i, good[i]);
+  }
+  EXPECT_TRUE(loads());
+  put(good.size() + 7, 0);
+  EXPECT_FALSE(loads());
+  for (std::size_t size = good.size(); size-- > 0;) {
+    std::filesystem::resize_file(path, size);
+    ASSERT_FALSE(loads()) << size;
+  }
+  EXPECT_FALSE(log.infos.empty());
+  EXPECT_TRUE(contains(log.infos.front(), "made anew"));
+  EXPECT_TRUE(log.warnings.empty());
+  cache.store(key_of("x"), sections_of(kTexts));
+  EXPECT_TRUE(loads());
+}
+
+TEST_F(CacheTest, AFolderThatCannotBeWrittenIsAWarning) {
+  const Cache cache(write("file", "") / "folder");
+  LogCapture log;
+  cache.store(key_of("x"), sections_of(kTexts));
+  ASSERT_EQ(log.warnings.size(), 1u);
+  EXPECT_TRUE(contains(log.warnings.front(), "not cached"));
+  EXPECT_FALSE(cache.load(key_of("x")));
+}
+
+TEST_F(CacheTest, ConcurrentWriters) {
+  const Cache cache(folder_);
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i) {
+    writers.emplace_back([&] {
+      for (int round = 0; round < 2; ++round) cache.store(key_of("x"), sections_of(kTexts));
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(texts_of(*cache.load(key_of("x"))), kTexts);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+}  // namespace
+}  // namespace hearth::data

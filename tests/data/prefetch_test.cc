@@ -1,0 +1,58 @@
+#include "hearth/data/prefetch.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "tests/data/support.h"
+
+namespace hearth::data {
+namespace {
+
+TEST(Prefetcher, HandsOutInOrderUntilTheEnd) {
+  int made = 0;
+  Prefetcher<std::unique_ptr<int>> items(
+      [&]() -> std::optional<std::unique_ptr<int>> {
+        if (made == 100) return std::nullopt;
+        return std::make_unique<int>(made++);
+      },
+      3);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(**items.next(), i);
+  EXPECT_FALSE(items.next());
+  EXPECT_FALSE(items.next());
+}
+
+TEST(Prefetcher, StaysWithinItsBound) {
+  std::atomic<int> made = 0;
+  Prefetcher<int> items([&] { return std::optional(made++); }, 2);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(*items.next(), i);
+    std::this_thread::yield();
+    EXPECT_LE(made.load(), i + 1 + 2 + 1);  // taken, waiting, and one more that began when there was room
+  }
+}
+
+TEST(Prefetcher, ThrowsWhatWasThrownAfterTheItemsBefore) {
+  int made = 0;
+  Prefetcher<int> items(
+      [&] {
+        if (made == 2) fail("no item {}", made);
+        return std::optional(made++);
+      },
+      8);
+  EXPECT_EQ(items.next(), 0);
+  EXPECT_EQ(items.next(), 1);
+  EXPECT_EQ(error_of([&] { items.next(); }), "no item 2");
+  EXPECT_THROW(items.next(), Error);
+}
+
+TEST(Prefetcher, EndsEarly) {
+  for (int taken = 0; taken < 5; ++taken) {
+    Prefetcher<std::string> items([] { return std::optional<std::string>("item"); }, 4);
+    for (int i = 0; i < taken; ++i) items.next();
+  }
+}
+
+}  // namespace
+}  // namespace hearth::data

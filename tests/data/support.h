@@ -1,0 +1,76 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/io/file.h"
+
+namespace hearth::data {
+
+class TemporaryFolder : public testing::Test {
+ protected:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "hearth-data-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw Error("no temporary folder");
+    folder_ = name;
+  }
+  ~TemporaryFolder() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  std::filesystem::path write(std::string_view name, std::string_view contents) const {
+    io::replace_file(folder_ / name, contents);
+    return folder_ / name;
+  }
+
+  std::filesystem::path folder_;
+};
+
+// What is logged while this lives.
+class LogCapture {
+ public:
+  LogCapture() {
+    set_log_sink([this](LogLevel level, std::string_view message) {
+      (level == LogLevel::warning ? warnings : infos).emplace_back(message);
+    });
+  }
+  ~LogCapture() { set_log_sink({}); }
+  LogCapture(const LogCapture&) = delete;
+  LogCapture& operator=(const LogCapture&) = delete;
+
+  std::vector<std::string> infos, warnings;
+};
+
+// The message of the Error that `action` throws; empty when it throws none.
+inline std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+inline testing::AssertionResult contains(const std::string& text, std::string_view part) {
+  if (text.find(part) != text.npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "\"" << text << "\" does not contain \"" << part << "\"";
+}
+
+inline std::filesystem::path fixture(std::string_view name) { return std::filesystem::path(HEARTH_FIXTURES) / name; }
+
+// The folder of the golden files, or "" where the environment names none.
+inline std::filesystem::path goldens() {
+  const char* folder = std::getenv("HEARTH_GOLDENS_DIR");
+  return folder == nullptr ? "" : folder;
+}
+
+}  // namespace hearth::data

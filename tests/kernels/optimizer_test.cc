@@ -1,0 +1,103 @@
+#include "hearth/kernels/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <tuple>
+
+#include "hearth/kernels/reference.h"
+#include "tests/kernels/buffers.h"
+
+namespace hearth::kernels {
+namespace {
+
+TEST(SumOfSquares, MatchesReference) {
+  for (const std::int64_t n : sizes()) {
+    Buffer x(DType::f32, n, 1);
+    const double expected = reference::sum_of_squares(n, x.floats());
+    EXPECT_NEAR(sum_of_squares(n, x.floats()), expected, 1e-12 * expected);
+  }
+}
+
+TEST(SumOfSquares, ShowsWhatIsNotFinite) {
+  for (const std::int64_t where : {0, 16, 20000, 40000}) {
+    Buffer x(DType::f32, 40001, 1);
+    x.set(where, std::numeric_limits<float>::infinity());
+    EXPECT_TRUE(std::isinf(sum_of_squares(40001, x.floats())));
+    x.set(where, std::nanf(""));
+    EXPECT_TRUE(std::isnan(sum_of_squares(40001, x.floats())));
+  }
+  Buffer huge(DType::f32, 100, 1, 1e30f);
+  EXPECT_TRUE(std::isfinite(sum_of_squares(100, huge.floats())));
+}
+
+TEST(AdamW, MatchesReference) {
+  AdamWStep step;
+  step.lr = 1e-3;
+  step.weight_decay = 0.01;
+  step.grad_scale = 0.7f;
+  for (const std::int64_t n : sizes()) {
+    Buffer p(DType::f32, n, 1), m(DType::f32, n), v(DType::f32, n);
+    Buffer expected_p = p, expected_m = m, expected_v = v;
+    for (step.step = 1; step.step <= 5; ++step.step) {
+      Buffer g(DType::f32, n, static_cast<std::uint32_t>(step.step));
+      adamw(step, n, p.floats(), g.floats(), m.floats(), v.floats());
+      reference::adamw(step, n, expected_p.floats(), g.floats(), expected_m.floats(), expected_v.floats());
+    }
+    expect_close(p, expected_p, 6e-7, 1e-8, "p");
+    expect_close(m, expected_m, 1e-6, 1e-7, "m");
+    expect_close(v, expected_v, 1e-6, 1e-9, "v");
+  }
+}
+
+// The first step is lr * g / (|g| + eps) whatever the betas; the decay goes before it.
+TEST(AdamW, FirstStep) {
+  AdamWStep step;
+  step.lr = 0.1;
+  step.weight_decay = 0.5;
+  float p[] = {1, 1, 1}, m[3] = {}, v[3] = {};
+  const float g[] = {3, -1e-3f, 0};
+  adamw(step, 3, p, g, m, v);
+  EXPECT_NEAR(p[0], 0.95f - 0.1f, 1e-6);
+  EXPECT_NEAR(p[1], 0.95f + 0.1f, 2e-6);
+  EXPECT_NEAR(p[2], 0.95f, 1e-7);
+  EXPECT_NEAR(m[0], 0.3f, 1e-6);
+  EXPECT_NEAR(v[0], 0.009f, 1e-8);
+}
+
+TEST(Sgd, MatchesReference) {
+  for (const double momentum : {0.0, 0.9}) {
+    for (const std::int64_t n : sizes()) {
+      SgdStep step;
+      step.lr = 1e-2;
+      step.momentum = momentum;
+      step.weight_decay = 0.1;
+      step.grad_scale = 0.5f;
+      Buffer p(DType::f32, n, 1), buffer(DType::f32, n, 9), expected_p = p, expected_buffer = buffer;
+      for (std::uint32_t i = 0; i < 3; ++i) {
+        step.first = i == 0;
+        Buffer g(DType::f32, n, i);
+        sgd(step, n, p.floats(), g.floats(), momentum == 0 ? nullptr : buffer.floats());
+        reference::sgd(step, n, expected_p.floats(), g.floats(), expected_buffer.floats());
+      }
+      expect_close(p, expected_p, 3e-7, 1e-7, "p");
+      expect_close(buffer, expected_buffer, 1e-6, 1e-6, "buffer");
+    }
+  }
+}
+
+TEST(Optimizer, DoesNotDependOnThreads) {
+  constexpr std::int64_t kCount = 100003;
+  AdamWStep step;
+  step.lr = 1e-3;
+  step.weight_decay = 0.01;
+  Buffer g(DType::f32, kCount, 2);
+  expect_same_for_any_threads([&] {
+    Buffer p(DType::f32, kCount, 1), m(DType::f32, kCount, 3), v(DType::f32, kCount);
+    adamw(step, kCount, p.floats(), g.floats(), m.floats(), v.floats());
+    return std::make_tuple(sum_of_squares(kCount, g.floats()), p, m, v);
+  });
+}
+
+}  // namespace
+}  // namespace hearth::kernels

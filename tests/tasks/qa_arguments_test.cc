@@ -1,0 +1,137 @@
+#include "hearth/tasks/qa_arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+
+namespace hearth::tasks {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// The main command's flags, then `more`.
+Words command(const Words& more) {
+  Words words{"--model_name_or_path", "DIR",     "--train_file", "train.json",
+              "--validation_file",    "dev.csv", "--do_train",   "--do_eval"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::string error_of(const Words& words) {
+  try {
+    parse_qa_arguments(words);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+TEST(QaArguments, DefaultsAreRunQas) {
+  const RunQaArguments args = parse_qa_arguments(command({}));
+  EXPECT_EQ(args.model.model_name_or_path, "DIR");
+  EXPECT_EQ(args.model.model_revision, "main");
+  EXPECT_EQ(args.data.max_seq_length, 384);
+  EXPECT_EQ(args.data.doc_stride, 128);
+  EXPECT_EQ(args.data.n_best_size, 20);
+  EXPECT_EQ(args.data.max_answer_length, 30);
+  EXPECT_FALSE(args.data.pad_to_max_length || args.data.max_train_samples || args.help);
+  EXPECT_TRUE(args.training.do_train && args.training.do_eval);
+}
+
+TEST(QaArguments, PaddingHasThreeStates) {
+  EXPECT_EQ(parse_qa_arguments(command({"--pad_to_max_length"})).data.pad_to_max_length, true);
+  EXPECT_EQ(parse_qa_arguments(command({"--pad-to-max-length", "False"})).data.pad_to_max_length, false);
+  EXPECT_EQ(parse_qa_arguments(command({"--no_pad_to_max_length"})).data.pad_to_max_length, false);
+}
+
+TEST(QaArguments, ResolvedHasAllParts) {
+  const RunQaArguments args = parse_qa_arguments(command({"--eval_strategy", "epoch", "--config_overrides", "a=1"}));
+  const auto find = [&](const std::string& name) {
+    return *std::ranges::find(args.resolved, name, &Arguments::Resolved::name);
+  };
+  EXPECT_EQ(find("model_name_or_path").section, "Model");
+  EXPECT_EQ(find("config_overrides").text, "a=1");
+  EXPECT_EQ(find("train_file").section, "Question answering");
+  EXPECT_TRUE(find("doc_stride").is_default);
+  EXPECT_EQ(find("eval_strategy").text, "epoch");
+  EXPECT_FALSE(find("eval_strategy").is_default);
+}
+
+TEST(QaArguments, Checks) {
+  EXPECT_EQ(error_of({"--do_train"}),
+            "--model_name_or_path is needed: folder of the model, or its name in the Hub cache");
+  EXPECT_TRUE(contains(error_of({"--model_name_or_path", "DIR", "--do_train"}), "there is no data"));
+  EXPECT_EQ(error_of({"--model_name_or_path", "DIR", "--train_file", "a.json"}),
+            "there is nothing to do: give --do_train, --do_eval and/or --do_predict");
+  EXPECT_EQ(error_of(command({"--train_file", "a.txt"})), "--train_file: a.txt must end in .json, .jsonl or .csv");
+  EXPECT_EQ(error_of(command({"--train_file", "a.jsonl"})), "");
+  EXPECT_EQ(error_of(command({"--do_predict"})), "--do_predict needs --test_file");
+  EXPECT_EQ(error_of(command({"--train_file", "None"})), "--do_train needs --train_file");
+  EXPECT_EQ(error_of(command({"--validation_file", "None"})), "--do_eval needs --validation_file");
+  EXPECT_EQ(error_of(command({"--validation_file", "None", "--do_eval", "False", "--eval_strategy", "epoch"})),
+            "--eval_strategy epoch needs --validation_file");
+  EXPECT_EQ(error_of(command({"--doc_stride", "384"})), "--doc_stride (384) must be below --max_seq_length (384)");
+  EXPECT_EQ(error_of(command({"--n_best_size", "0"})), "--n_best_size must be at least 1, not 0");
+  EXPECT_EQ(error_of(command({"--dataset_name", "squad"})),
+            "--dataset_name needs the Hub, which this version does not reach; give --train_file/--validation_file");
+  EXPECT_EQ(error_of(command({"--load_best_model_at_end", "--eval_strategy", "steps"})),
+            "question answering is not evaluated by its loss: give --metric_for_best_model f1");
+  EXPECT_TRUE(contains(error_of(command({"--max_seq_len", "3"})), "the nearest is --max_seq_length"));
+  EXPECT_EQ(error_of(command({"--bf16", "--fp16"})), "--fp16 and --bf16 exclude each other: give one of them");
+}
+
+TEST(QaArguments, ValidateSeesWhatWasSetDirectly) {
+  QaArguments data;
+  TrainingArguments training;
+  data.train_file = "a.json";
+  training.do_train = true;
+  data.validate(training);
+  data.max_answer_length = 0;
+  EXPECT_THROW(data.validate(training), Error);
+}
+
+TEST(QaArguments, OneJsonFile) {
+  const std::string file = testing::TempDir() + "hearth_qa_arguments.json";
+  std::ofstream(file) << R"({"model_name_or_path": "DIR", "train_file": "t.json", "do_train": true,
+                             "max_seq_length": 128, "doc_stride": 32, "pad_to_max_length": false, "bf16": true})";
+  const RunQaArguments args = parse_qa_arguments(Words{file});
+  EXPECT_EQ(args.data.train_file, "t.json");
+  EXPECT_EQ(args.data.max_seq_length, 128);
+  EXPECT_EQ(args.data.pad_to_max_length, false);
+  EXPECT_TRUE(args.training.bf16 && args.training.do_train);
+
+  std::ofstream(file) << R"({"model_name_or_path": "DIR", "trainfile": "t.json"})";
+  EXPECT_EQ(error_of({file}), file + ": there is no option trainfile; the nearest is train_file");
+  std::ofstream(file) << R"({"train_file": "t.json"})";
+  EXPECT_TRUE(contains(error_of({file}), "--model_name_or_path is needed"));
+  std::filesystem::remove(file);
+}
+
+TEST(QaArguments, TokenIsNotRepeated) {
+  std::string messages;
+  set_log_sink([&](LogLevel, std::string_view message) { messages += message; });
+  const RunQaArguments args = parse_qa_arguments(command({"--token", "secret"}));
+  set_log_sink({});
+  EXPECT_TRUE(contains(messages, "--token is accepted"));
+  EXPECT_FALSE(contains(messages, "secret"));
+  for (const auto& value : args.resolved) EXPECT_FALSE(contains(value.text, "secret"));
+}
+
+TEST(QaArguments, HelpMentionsEveryOption) {
+  const RunQaArguments args = parse_qa_arguments(Words{"--help"});
+  ASSERT_TRUE(args.help);
+  for (const auto& value : parse_qa_arguments(command({})).resolved)
+    EXPECT_TRUE(contains(*args.help, "  --" + value.name)) << value.name;
+  EXPECT_TRUE(contains(*args.help, "--dataset_name"));
+  EXPECT_TRUE(contains(*args.help, "--use_ipex"));
+}
+
+}  // namespace
+}  // namespace hearth::tasks

@@ -1,0 +1,248 @@
+#include "hearth/tasks/qa_features.h"
+
+#include "hearth/cpu/parallel.h"
+#include "hearth/data/sha256.h"
+#include "hearth/io/json.h"
+#include "hearth/tasks/qa_cache.h"
+#include "hearth/tasks/qa_preprocess.h"
+#include "tests/data/support.h"
+
+namespace hearth::tasks {
+namespace {
+
+using data::contains;
+using data::error_of;
+using data::fixture;
+using data::goldens;
+using data::LogCapture;
+using data::QaExample;
+using io::Json;
+using tokenizer::Offset;
+using QaFeaturesTest = data::TemporaryFolder;
+
+Json offsets_json(std::span<const Offset> offsets) {
+  Json list = Json::array();
+  for (const Offset& offset : offsets) {
+    list.push_back(offset == QaFeatures::kNoOffset ? Json() : Json::array({offset.begin, offset.end}));
+  }
+  return list;
+}
+
+template <class T>
+Json list_json(std::span<const T> values) {
+  return std::vector<std::int64_t>(values.begin(), values.end());
+}
+
+// Both kinds of features against a list of what is expected.
+void expect_features(const Json& expected, std::span<const QaExample> examples, const tokenizer::Tokenizer& tokenizer,
+                     const QaFeatureOptions& options) {
+  const QaFeatures train = prepare_train_features(examples, tokenizer, options);
+  const QaFeatures validation = prepare_validation_features(examples, tokenizer, options);
+  ASSERT_EQ(train.size(), std::ssize(expected));
+  EXPECT_EQ(train.ids, validation.ids);
+  EXPECT_EQ(train.starts, validation.starts);
+  for (std::int64_t f = 0; f < train.size(); ++f) {
+    const auto at = static_cast<std::size_t>(f);
+    SCOPED_TRACE(fmt::format("max_seq_length {}, feature {}", options.max_seq_length, f));
+    EXPECT_EQ(examples[static_cast<std::size_t>(train.examples[at])].id, expected[at]["example_id"]);
+    EXPECT_EQ(list_json(train.ids_of(f)), expected[at]["input_ids"]);
+    EXPECT_EQ(list_json(train.type_ids_of(f)), expected[at]["token_type_ids"]);
+    EXPECT_EQ(offsets_json(validation.offsets_of(f)), expected[at]["offsets"]);
+    EXPECT_EQ(train.start_positions[at], expected[at]["start"]);
+    EXPECT_EQ(train.end_positions[at], expected[at]["end"]);
+  }
+}
+
+std::vector<QaExample> fixture_examples() { return data::read_qa_dataset(fixture("qa/articles.json")); }
+
+TEST(QaFeatures, AsTheReferenceMakesThem) {
+  const LogCapture log;
+  const auto examples = fixture_examples();
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  for (const bool whole : {false, true}) {
+    const Json file = io::read_json(fixture(whole ? "qa/features_whole.json" : "qa/features_cut.json"));
+    for (const Json& set : file["sets"]) {
+      expect_features(
+          set["features"], examples, *tokenizer,
+          {.max_seq_length = set["max_seq_length"], .doc_stride = set["doc_stride"], .whole_context = whole});
+    }
+  }
+}
+
+TEST(QaFeatures, DoNotDependOnThreads) {
+  const LogCapture log;
+  std::vector<QaExample> examples;
+  for (int i = 0; i < 60; ++i) {
+    const auto some = fixture_examples();
+    examples.insert(examples.end(), some.begin(), some.end());
+  }
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  const QaFeatureOptions options{.max_seq_length = 64, .doc_stride = 24};
+  const int threads = cpu::num_threads();
+  cpu::set_num_threads(1);
+  const QaFeatures one = prepare_train_features(examples, *tokenizer, options);
+  cpu::set_num_threads(3);
+  std::vector<std::int64_t> progress;
+  const QaFeatures three = prepare_train_features(examples, *tokenizer, options, [&](auto done, auto total) {
+    EXPECT_EQ(total, 600);
+    progress.push_back(done);
+  });
+  cpu::set_num_threads(threads);
+  EXPECT_EQ(one.ids, three.ids);
+  EXPECT_EQ(one.starts, three.starts);
+  EXPECT_EQ(one.start_positions, three.start_positions);
+  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
+  EXPECT_EQ(progress.back(), 600);
+}
+
+TEST(QaFeatures, CutContextsAreReported) {
+  const LogCapture log;
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  prepare_train_features(fixture_examples(), *tokenizer, {.max_seq_length = 64, .doc_stride = 24});
+  ASSERT_EQ(log.warnings.size(), 1u);
+  EXPECT_TRUE(contains(log.warnings[0], "1 of 3 contexts are longer than 64 tokens"));
+  prepare_train_features(fixture_examples(), *tokenizer,
+                         {.max_seq_length = 64, .doc_stride = 24, .whole_context = true});
+  EXPECT_EQ(log.warnings.size(), 1u);
+}
+
+TEST(QaFeatures, StrideMustFit) {
+  const LogCapture log;
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  const auto error_with = [&](std::int64_t max_seq_length, std::int64_t doc_stride) {
+    return error_of([&] {
+      prepare_train_features(fixture_examples(), *tokenizer,
+                             {.max_seq_length = max_seq_length, .doc_stride = doc_stride});
+    });
+  };
+  EXPECT_TRUE(contains(error_with(128, 128), "doc_stride 128 must be less than"));
+  EXPECT_TRUE(contains(error_with(64, -1), "doc_stride is -1"));
+  const std::string error = error_with(64, 55);
+  EXPECT_TRUE(contains(error, "Question q"));
+  EXPECT_TRUE(contains(error, "doc_stride 55"));
+  EXPECT_TRUE(contains(error_with(5, 0), "leaves 0 for the context"));
+}
+
+TEST(QaFeatures, OddAnswersAreNowhere) {
+  const LogCapture log;
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  const auto label = [&](std::string context, data::QaAnswer answer) {
+    const std::vector<QaExample> examples{
+        {"x", "", std::make_shared<const std::string>(std::move(context)), "who", {std::move(answer)}}};
+    const QaFeatures features = prepare_train_features(examples, *tokenizer, {.max_seq_length = 64, .doc_stride = 8});
+    return std::pair(features.start_positions[0], features.end_positions[0]);
+  };
+  EXPECT_EQ(label("the lamp is high", {"lamp", 4}), std::pair(4, 4));
+  EXPECT_EQ(label("the lamp is high", {"lamp", -4}), std::pair(0, 0));
+  EXPECT_EQ(label("the lamp is high", {"lamp", 400}), std::pair(0, 0));
+  EXPECT_EQ(label("", {"lamp", 0}), std::pair(0, 0));
+  EXPECT_EQ(label(" \n", {"", 0}), std::pair(0, 0));
+  EXPECT_NO_THROW(label("the lamp", {"", 0}));
+}
+
+TEST(QaFeatures, KeepFirst) {
+  const LogCapture log;
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  const QaFeatureOptions options{.max_seq_length = 64, .doc_stride = 24};
+  QaFeatures train = prepare_train_features(fixture_examples(), *tokenizer, options);
+  const auto lengths = train.lengths();
+  const std::int64_t all = train.size();
+  train.keep_first(100);
+  EXPECT_EQ(train.size(), all);
+  train.keep_first(3);
+  EXPECT_EQ(train.size(), 3);
+  EXPECT_EQ(train.tokens(), lengths[0] + lengths[1] + lengths[2]);
+  EXPECT_EQ(std::ssize(train.ids), train.tokens());
+  EXPECT_EQ(train.end_positions.size(), 3u);
+  QaFeatures validation = prepare_validation_features(fixture_examples(), *tokenizer, options);
+  validation.keep_first(0);
+  EXPECT_EQ(validation.tokens(), 0);
+  EXPECT_TRUE(validation.offsets.empty());
+}
+
+TEST_F(QaFeaturesTest, Cache) {
+  const LogCapture log;
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  const QaFeatureOptions options{.max_seq_length = 64, .doc_stride = 24};
+  const QaFeatures features = prepare_validation_features(fixture_examples(), *tokenizer, options);
+  const data::Cache cache(folder_ / "cache");
+  const auto dataset = write("f.json", "[]");
+  std::filesystem::copy(fixture("qa/vocab.txt"), folder_);
+  const auto key = [&](const QaFeatureOptions& with, std::int64_t samples = -1, std::string_view kind = "validation") {
+    return qa_cache_key(kind, dataset, folder_, with, samples);
+  };
+  EXPECT_FALSE(load_features(cache, key(options)));
+  store_features(cache, key(options), features);
+  const auto loaded = load_features(cache, key(options));
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->starts, features.starts);
+  EXPECT_EQ(loaded->ids, features.ids);
+  EXPECT_EQ(loaded->type_ids, features.type_ids);
+  EXPECT_EQ(loaded->examples, features.examples);
+  EXPECT_EQ(loaded->offsets, features.offsets);
+  EXPECT_FALSE(loaded->has_labels());
+
+  EXPECT_FALSE(load_features(cache, key({.max_seq_length = 65, .doc_stride = 24})));
+  EXPECT_FALSE(load_features(cache, key({.max_seq_length = 64, .doc_stride = 25})));
+  EXPECT_FALSE(load_features(cache, key({.max_seq_length = 64, .doc_stride = 24, .whole_context = true})));
+  EXPECT_FALSE(load_features(cache, key(options, 3)));
+  EXPECT_FALSE(load_features(cache, key(options, -1, "train")));
+  write("tokenizer_config.json", "{\"do_lower_case\": false}");
+  EXPECT_FALSE(load_features(cache, key(options)));
+  std::filesystem::remove(folder_ / "tokenizer_config.json");
+  EXPECT_TRUE(load_features(cache, key(options)));
+  write("vocab.txt", "[PAD]\n");
+  EXPECT_FALSE(load_features(cache, key(options)));
+}
+
+// The golden files name paths relative to themselves and to their root.
+struct GoldenSource {
+  std::vector<QaExample> examples;
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
+
+  explicit GoldenSource(const Json& all)
+      : examples(data::read_qa_dataset(goldens() / "qa" / all["source"].get<std::string>())),
+        tokenizer(tokenizer::load_vocabulary(goldens() / all["vocab"].get<std::string>(), true)) {}
+};
+
+TEST(QaFeatures, GoldensInFull) {
+  if (goldens().empty()) GTEST_SKIP() << "HEARTH_GOLDENS_DIR is not set";
+  const LogCapture log;
+  const GoldenSource source(io::read_json(goldens() / "qa" / "all.json"));
+  for (const char* name : {"features_384_128.json", "features_64_24.json"}) {
+    const Json expected = io::read_json(goldens() / "qa" / name);
+    std::vector<QaExample> sample;
+    for (const Json& feature : expected["features"]) {
+      const std::string id = feature["example_id"];
+      if (!sample.empty() && sample.back().id == id) continue;
+      const auto found = std::ranges::find(source.examples, id, &QaExample::id);
+      ASSERT_NE(found, source.examples.end());
+      sample.push_back(*found);
+    }
+    expect_features(expected["features"], sample, *source.tokenizer,
+                    {.max_seq_length = expected["max_seq_length"], .doc_stride = expected["doc_stride"]});
+  }
+}
+
+TEST(QaFeatures, GoldensOfAWholeFile) {
+  if (goldens().empty()) GTEST_SKIP() << "HEARTH_GOLDENS_DIR is not set";
+  const LogCapture log;
+  const Json all = io::read_json(goldens() / "qa" / "all.json");
+  const GoldenSource source(all);
+  const QaFeatures features = prepare_train_features(
+      source.examples, *source.tokenizer, {.max_seq_length = all["max_seq_length"], .doc_stride = all["doc_stride"]});
+  EXPECT_EQ(std::ssize(source.examples), all["examples"]);
+  EXPECT_EQ(features.size(), all["features"]);
+  EXPECT_EQ(features.tokens(), all["tokens"]);
+  data::Sha256 hash;
+  for (std::int64_t f = 0; f < features.size(); ++f) {
+    const auto at = static_cast<std::size_t>(f);
+    hash.update(fmt::format("{}:{}:{}:{}\n", source.examples[static_cast<std::size_t>(features.examples[at])].id,
+                            fmt::join(features.ids_of(f), ","), features.start_positions[at],
+                            features.end_positions[at]));
+  }
+  EXPECT_EQ(hash.hex(), all["sha256_of_lines"]);
+}
+
+}  // namespace
+}  // namespace hearth::tasks

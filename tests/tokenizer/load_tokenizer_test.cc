@@ -1,0 +1,160 @@
+#include "tests/tokenizer/fixtures.h"
+
+namespace hearth::tokenizer {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+const BertConfig& config_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
+  return dynamic_cast<const BertTokenizer&>(*tokenizer).config();
+}
+
+std::string load_error(const Folder& folder) {
+  return error_of([&] { load_tokenizer(folder.path()); });
+}
+
+TEST(LoadTokenizer, LowercasesWithoutSettings) {
+  Folder folder;
+  const auto tokenizer = load_tokenizer(folder.with_vocabulary().path());
+  EXPECT_EQ(tokenizer->pieces("FIRE caf\u00E9").ids, tokenizer->pieces("fire cafe").ids);
+  EXPECT_EQ(tokenizer->model_max_length(), kUnlimited);
+  EXPECT_EQ(tokenizer->cls_id(), 2);
+  EXPECT_EQ(tokenizer->pad_id(), 0);
+}
+
+TEST(LoadTokenizer, FollowsItsSettings) {
+  Folder folder;
+  folder.with_vocabulary().with("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true,
+      "tokenize_chinese_chars": false, "model_max_length": 512, "cls_token": "fire",
+      "mask_token": {"content": "[MASK]", "lstrip": true, "rstrip": false, "normalized": false, "single_word": false}})");
+  folder.with("special_tokens_map.json",
+              R"({"cls_token": "iron", "sep_token": "ash", "pad_token": {"content": "stone"}})");
+  const auto tokenizer = load_tokenizer(folder.path());
+  const BertConfig& config = config_of(tokenizer);
+  EXPECT_FALSE(config.normalizer.lowercase);
+  EXPECT_EQ(config.normalizer.strip_accents, true);
+  EXPECT_FALSE(config.normalizer.handle_chinese_chars);
+  EXPECT_EQ(tokenizer->model_max_length(), 512);
+  EXPECT_EQ(config.cls_token, "fire");
+  EXPECT_EQ(config.sep_token, "ash");
+  EXPECT_EQ(config.pad_token, "stone");
+  EXPECT_EQ(tokenizer->pieces("wood  [MASK]").offsets, (std::vector<Offset>{{0, 4}, {4, 12}}));
+}
+
+TEST(LoadTokenizer, TakesVeryLargeLimitsForNone) {
+  for (const char* length : {"1000000000000000019884624838656", "1e30", "9223372036854775807", "null"}) {
+    Folder folder;
+    folder.with_vocabulary().with("tokenizer_config.json", fmt::format("{{\"model_max_length\": {}}}", length));
+    EXPECT_EQ(load_tokenizer(folder.path())->model_max_length(), kUnlimited) << length;
+  }
+}
+
+TEST(LoadTokenizer, SettingsWinOverTokenizerJsonUnlessTheClassIsGeneric) {
+  const std::string json = io::read_file(kFixtures / "added" / "tokenizer.json");
+  Folder folder;
+  folder.with("tokenizer.json", json).with("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_FALSE(config_of(load_tokenizer(folder.path())).normalizer.lowercase);
+  folder.with("tokenizer_config.json", R"({"do_lower_case": false, "tokenizer_class": "PreTrainedTokenizerFast"})");
+  EXPECT_TRUE(config_of(load_tokenizer(folder.path())).normalizer.lowercase);
+}
+
+TEST(LoadTokenizer, PrefersTokenizerJson) {
+  Folder folder;
+  folder.with_vocabulary().with("tokenizer.json", R"({"added_tokens": [], "normalizer": {"type": "BertNormalizer",
+      "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": false},
+      "pre_tokenizer": {"type": "BertPreTokenizer"},
+      "post_processor": {"type": "BertProcessing", "sep": ["</s>", 1], "cls": ["<s>", 0]},
+      "model": {"unk_token": "<?>", "continuing_subword_prefix": "@@", "max_input_chars_per_word": 5,
+                "vocab": {"<s>": 0, "</s>": 1, "<?>": 2, "a": 4, "@@b": 3}}})");
+  const auto tokenizer = load_tokenizer(folder.path());
+  EXPECT_EQ(tokenizer->encode("abb abbbbb").ids, (Ids{0, 4, 3, 3, 2, 1}));
+}
+
+TEST(LoadTokenizer, RefusesOtherTokenizers) {
+  Folder roberta;
+  roberta.with("vocab.json", "{}").with("merges.txt", "");
+  EXPECT_EQ(load_error(roberta), roberta.path().string() +
+                                     " holds a BPE tokenizer (vocab.json and merges.txt); only "
+                                     "WordPiece is supported so far");
+  Folder albert;
+  albert.with("tokenizer.json", R"({"model": {"type": "Unigram", "vocab": []}})");
+  EXPECT_EQ(load_error(albert), (albert.path() / "tokenizer.json").string() +
+                                    " holds a tokenizer of the type Unigram; only WordPiece is supported so far");
+  albert.with("tokenizer.json", R"({"model": {"merges": [], "vocab": {}}})");
+  EXPECT_NE(load_error(albert).find("of the type BPE"), std::string::npos);
+}
+
+TEST(LoadTokenizer, RefusesOtherTemplates) {
+  std::string json = io::read_file(kFixtures / "added" / "tokenizer.json");
+  Folder folder;
+  const std::size_t place = json.rfind("\"type_id\": 1");
+  ASSERT_NE(place, std::string::npos);
+  folder.with("tokenizer.json", json.replace(place, 12, "\"type_id\": 0"));
+  EXPECT_NE(load_error(folder).find("\"[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:0\"; only BERT's way"), std::string::npos)
+      << load_error(folder);
+}
+
+TEST(LoadTokenizer, NamesWhatIsMissingOrBroken) {
+  Folder folder;
+  EXPECT_EQ(load_error(folder),
+            folder.path().string() + " holds no tokenizer: neither tokenizer.json nor vocab.txt is there");
+  EXPECT_NE(error_of([&] { load_tokenizer(folder.path() / "absent"); }).find("is not a folder"), std::string::npos);
+
+  const std::string vocab = (folder.path() / "vocab.txt").string();
+  folder.with("vocab.txt", "");
+  EXPECT_NE(load_error(folder).find(vocab + " is empty"), std::string::npos);
+  folder.with("vocab.txt", "[UNK]\n[CLS]\n\xFF\n");
+  EXPECT_NE(load_error(folder).find(vocab + ": line 3 is not UTF-8"), std::string::npos);
+  folder.with("vocab.txt", "[UNK]\n[CLS]\n");
+  EXPECT_NE(load_error(folder).find(vocab + " has no token \"[SEP]\""), std::string::npos);
+
+  folder.with_vocabulary();
+  for (const char* settings :
+       {"[]", "{", R"({"do_lower_case": 1})", R"({"model_max_length": "x"})", R"({"model_max_length": 0})",
+        R"({"cls_token": 5})", R"({"cls_token": {}})", R"({"added_tokens_decoder": {"x": {"content": "y"}}})"}) {
+    folder.with("tokenizer_config.json", settings);
+    EXPECT_NE(load_error(folder).find("tokenizer_config.json"), std::string::npos) << settings << load_error(folder);
+  }
+  folder.with("tokenizer_config.json", "{}");
+  for (const char* json :
+       {"", "[]", "{}", R"({"model": 5})", R"({"model": {"type": "WordPiece"}})",
+        R"({"model": {"type": "WordPiece"}, "normalizer": null, "pre_tokenizer": null})",
+        R"({"model": {"type": "WordPiece", "vocab": {"a": -1}}, "normalizer": {"type": "BertNormalizer"},
+            "pre_tokenizer": {"type": "BertPreTokenizer"}})",
+        R"({"model": {"type": "WordPiece", "vocab": {}}, "normalizer": {"type": "BertNormalizer"},
+            "pre_tokenizer": {"type": "BertPreTokenizer"}})",
+        R"({"model": {"type": "WordPiece", "vocab": {"a": 0}}, "normalizer": {"type": "BertNormalizer"},
+            "pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": {"type": "TemplateProcessing"}})"}) {
+    folder.with("tokenizer.json", json);
+    EXPECT_NE(load_error(folder).find("tokenizer.json"), std::string::npos) << json << load_error(folder);
+  }
+}
+
+TEST(LoadTokenizer, ReadsLinesOfEveryKind) {
+  Folder folder;
+  folder.with("vocab.txt", "[UNK]\r\n[CLS]\r[SEP]\n\nfire");
+  EXPECT_EQ(read_vocabulary(folder.path() / "vocab.txt"), (Vocabulary{"[UNK]", "[CLS]", "[SEP]", "", "fire"}));
+}
+
+TEST(SaveTokenizer, GivesBackTheSame) {
+  Folder folder;
+  folder.with("tokenizer.json", io::read_file(kFixtures / "added" / "tokenizer.json"));
+  folder.with("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true, "model_max_length": 77})");
+  const auto before = load_tokenizer(folder.path());
+  before->save(folder.path() / "new" / "saved");
+  const auto after = load_tokenizer(folder.path() / "new" / "saved");
+  std::filesystem::remove(folder.path() / "new" / "saved" / "tokenizer.json");
+  const auto from_vocab = load_tokenizer(folder.path() / "new" / "saved");
+  for (const std::string text : {"x<pad>y <l>  one bone", "caf\u00E9 fire Caf\u00E9 Fire FIRE [MASK] \u4E2D\u706B"}) {
+    for (const auto& tokenizer : {after, from_vocab}) {
+      EXPECT_EQ(tokenizer->encode(text).ids, before->encode(text).ids) << text;
+      EXPECT_EQ(tokenizer->encode(text).offsets, before->encode(text).offsets) << text;
+    }
+  }
+  EXPECT_EQ(after->model_max_length(), 77);
+  EXPECT_EQ(after->vocab_size(), before->vocab_size());
+  EXPECT_EQ(config_of(after).vocabulary, config_of(before).vocabulary);
+}
+
+}  // namespace
+}  // namespace hearth::tokenizer

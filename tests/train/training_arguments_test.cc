@@ -1,0 +1,268 @@
+#include "hearth/train/training_arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/io/json.h"
+
+namespace hearth {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TrainingArguments parsed(const Words& words) {
+  TrainingArguments args;
+  Arguments options;
+  declare(options, args);
+  parse_flags_or_file(options, words);
+  args.validate();
+  return args;
+}
+
+std::string error_of(const Words& words) {
+  return error_of([&] { parsed(words); });
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+class TrainingArgumentsTest : public testing::Test {
+ protected:
+  TrainingArgumentsTest() {
+    set_log_sink([this](LogLevel, std::string_view message) { messages.emplace_back(message); });
+  }
+  ~TrainingArgumentsTest() override { set_log_sink({}); }
+
+  Words messages;
+};
+
+TEST_F(TrainingArgumentsTest, DefaultsAreTheTrainers) {
+  const TrainingArguments args = parsed({});
+  EXPECT_EQ(args.output_dir, "trainer_output");
+  EXPECT_EQ(args.per_device_train_batch_size, 8);
+  EXPECT_EQ(args.learning_rate, 5e-5);
+  EXPECT_EQ(args.num_train_epochs, 3.0);
+  EXPECT_EQ(args.logging_steps, 500);
+  EXPECT_EQ(args.save_strategy, "steps");
+  EXPECT_EQ(args.seed, 42);
+  EXPECT_FALSE(args.do_eval || args.eval_steps || args.metric_for_best_model || args.greater_is_better);
+  EXPECT_EQ(args.train_format(), DType::f32);
+}
+
+TEST_F(TrainingArgumentsTest, TheMainCommand) {
+  const TrainingArguments args =
+      parsed({"--do_train", "--do_eval", "--per_device_train_batch_size", "12", "--learning_rate", "3e-5",
+              "--num_train_epochs", "2", "--output_dir", "OUT", "--use_ipex", "--bf16", "--use_cpu"});
+  EXPECT_TRUE(args.do_train && args.do_eval && args.bf16);
+  EXPECT_EQ(args.per_device_train_batch_size, 12);
+  EXPECT_EQ(args.num_train_epochs, 2);
+  EXPECT_EQ(args.train_format(), DType::bf16);
+  EXPECT_EQ(args.eval_format(), DType::bf16);
+  EXPECT_EQ(messages, (Words{"--use_ipex is accepted and changes nothing: what it stood for is always on",
+                             "--use_cpu is accepted and changes nothing: there is only the CPU"}));
+}
+
+TEST_F(TrainingArgumentsTest, NamesOfOtherVersions) {
+  EXPECT_EQ(parsed({"--evaluation_strategy", "epoch"}).eval_strategy, "epoch");
+  EXPECT_EQ(parsed({"--xpu_backend", "ccl"}).ddp_backend, "ccl");
+  EXPECT_EQ(parsed({"--per_gpu_train_batch_size", "3"}).per_device_train_batch_size, 3);
+  EXPECT_FALSE(parsed({"--no_logging_nan_inf_filter"}).logging_nan_inf_filter);
+  EXPECT_TRUE(parsed({"--train_sampling_strategy", "group_by_length"}).group_by_length);
+  EXPECT_EQ(parsed({"--group_by_length"}).train_sampling_strategy, "group_by_length");
+  EXPECT_TRUE(contains(error_of({"--group_by_length", "--train_sampling_strategy", "sequential"}), "contradict"));
+}
+
+TEST_F(TrainingArgumentsTest, FormatsExcludeEachOther) {
+  EXPECT_EQ(error_of({"--fp16", "--bf16"}), "--fp16 and --bf16 exclude each other: give one of them");
+  EXPECT_TRUE(contains(error_of({"--fp16_full_eval", "--bf16_full_eval"}), "exclude"));
+  const TrainingArguments args = parsed({"--fp16", "--bf16_full_eval"});
+  EXPECT_EQ(args.train_format(), DType::f16);
+  EXPECT_EQ(args.eval_format(), DType::bf16);
+}
+
+TEST_F(TrainingArgumentsTest, StepsAreWholeOrAShare) {
+  EXPECT_TRUE(contains(error_of({"--logging_steps", "0"}), "--logging_steps above 0"));
+  EXPECT_EQ(error_of({"--logging_steps", "0", "--logging_strategy", "epoch"}), "");
+  EXPECT_TRUE(contains(error_of({"--logging_steps", "1.5"}), "--logging_steps must be a whole number"));
+  EXPECT_TRUE(contains(error_of({"--save_steps", "2.5"}), "--save_steps must be a whole number"));
+  EXPECT_TRUE(contains(error_of({"--eval_strategy", "steps", "--eval_steps", "2.5"}), "--eval_steps must be"));
+  EXPECT_EQ(parsed({"--logging_steps", "0.1"}).logging_steps, 0.1);
+  EXPECT_EQ(in_steps(0.1, 25), 3);
+  EXPECT_EQ(in_steps(1, 25), 1);
+  EXPECT_EQ(in_steps(7, 25), 7);
+  EXPECT_EQ(in_steps(0, 25), 0);
+}
+
+TEST_F(TrainingArgumentsTest, Evaluation) {
+  const TrainingArguments args = parsed({"--eval_strategy", "steps", "--logging_steps", "20"});
+  EXPECT_TRUE(args.do_eval);
+  EXPECT_EQ(args.eval_steps, 20);
+  EXPECT_EQ(parsed({"--eval_strategy", "steps", "--eval_steps", "30"}).eval_steps, 30);
+  EXPECT_TRUE(contains(error_of({"--eval_strategy", "steps", "--logging_steps", "0", "--logging_strategy", "no"}),
+                       "--eval_steps or --logging_steps"));
+}
+
+TEST_F(TrainingArgumentsTest, BestModel) {
+  EXPECT_TRUE(contains(error_of({"--load_best_model_at_end"}), "to be the same, not no and steps"));
+  const Words by_steps{"--load_best_model_at_end", "--eval_strategy", "steps"};
+  const auto with = [&](const Words& more) {
+    Words words = by_steps;
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  EXPECT_TRUE(contains(error_of(with({"--eval_steps", "200"})), "--save_steps (500) to be a multiple"));
+  EXPECT_EQ(error_of(with({"--eval_steps", "0.1", "--save_steps", "0.3"})), "");
+  EXPECT_TRUE(contains(error_of(with({"--eval_steps", "0.1", "--save_steps", "0.25"})), "multiple"));
+  EXPECT_TRUE(contains(error_of(with({"--eval_steps", "0.1"})), "multiple"));
+
+  TrainingArguments args = parsed(with({"--eval_steps", "250"}));
+  EXPECT_EQ(args.metric_for_best_model, "loss");
+  EXPECT_EQ(args.greater_is_better, false);
+  args = parsed(with({"--metric_for_best_model", "f1"}));
+  EXPECT_EQ(args.greater_is_better, true);
+  args = parsed(with({"--metric_for_best_model", "f1", "--greater_is_better", "False"}));
+  EXPECT_EQ(args.greater_is_better, false);
+
+  EXPECT_EQ(error_of({"--save_strategy", "best", "--eval_strategy", "epoch"}),
+            "--save_strategy best needs --metric_for_best_model");
+  EXPECT_TRUE(contains(error_of({"--early_stopping_patience", "3"}), "--early_stopping_patience needs evaluations"));
+  EXPECT_TRUE(contains(error_of({"--load_best_model_at_end", "--save_strategy", "no"}), "needs evaluations"));
+}
+
+TEST_F(TrainingArgumentsTest, WarmUp) {
+  EXPECT_TRUE(contains(error_of({"--warmup_ratio", "1.5"}), "--warmup_ratio must be at most 1, not 1.5"));
+  TrainingArguments args;
+  args.warmup_ratio = 0.1;
+  EXPECT_EQ(args.warmup_steps_of(105), 11);
+  args.warmup_ratio = 1;
+  EXPECT_EQ(args.warmup_steps_of(105), 105);
+  args.warmup_steps = 7;
+  EXPECT_EQ(args.warmup_steps_of(105), 7);
+  args.warmup_steps = 0.5;
+  EXPECT_EQ(args.warmup_steps_of(105), 53);
+}
+
+TEST_F(TrainingArgumentsTest, ListsWhatThereIs) {
+  EXPECT_TRUE(
+      contains(error_of({"--optim", "lion_8bit"}), "'lion_8bit' is none of adamw_torch, adamw_torch_fused, sgd"));
+  EXPECT_TRUE(contains(error_of({"--lr_scheduler_type", "reduce_lr_on_plateau"}), "is none of linear, cosine"));
+  EXPECT_TRUE(contains(error_of({"--save_strategy", "often"}), "is none of no, steps, epoch, best"));
+  EXPECT_TRUE(contains(error_of({"--ddp_backend", "nccl"}), "is none of gloo, mpi, ccl"));
+}
+
+TEST_F(TrainingArgumentsTest, WhatIsNotHere) {
+  EXPECT_TRUE(contains(error_of({"--deepspeed", "ds.json"}), "--deepspeed configures another way"));
+  EXPECT_TRUE(contains(error_of({"--push_to_hub"}), "--push_to_hub needs the Hub"));
+  EXPECT_EQ(error_of({"--adafactor"}), "--adafactor is spelt --optim adafactor");
+  EXPECT_EQ(error_of({"--push_to_hub", "False", "--report_to", "none"}), "");
+  EXPECT_TRUE(messages.empty());
+  parsed({"--report_to", "tensorboard", "wandb", "--no_cuda", "--no_dataloader_pin_memory", "--torch_compile"});
+  EXPECT_EQ(messages.size(), 4u);
+}
+
+TEST_F(TrainingArgumentsTest, SetDirectlyAndValidated) {
+  TrainingArguments args;
+  args.gradient_accumulation_steps = 0;
+  EXPECT_EQ(error_of([&] { args.validate(); }), "--gradient_accumulation_steps must be at least 1, not 0");
+  args = {};
+  args.optim = "nothing";
+  EXPECT_TRUE(contains(error_of([&] { args.validate(); }), "'nothing' is none of"));
+  args = {};
+  args.output_dir = "~/out";
+  args.resume_from_checkpoint = "true";
+  args.save_total_limit = 0;
+  args.validate();
+  EXPECT_EQ(args.output_dir, std::string(std::getenv("HOME")) + "/out");
+  EXPECT_EQ(args.resume_from_checkpoint, "True");
+  EXPECT_FALSE(args.save_total_limit);
+  const TrainingArguments once = args;
+  args.validate();
+  EXPECT_EQ(args.output_dir, once.output_dir);
+}
+
+class TrainingArgumentsFile : public TrainingArgumentsTest {
+ protected:
+  TrainingArgumentsFile() : file_(testing::TempDir() + "hearth_training_arguments.json") {}
+  ~TrainingArgumentsFile() override { std::filesystem::remove(file_); }
+
+  TrainingArguments read(const std::string& text) {
+    std::ofstream(file_) << text;
+    return parsed({file_});
+  }
+  std::string error_in(const std::string& text) {
+    return error_of([&] { read(text); });
+  }
+
+  std::string file_;
+};
+
+TEST_F(TrainingArgumentsFile, KeysAreOptions) {
+  const TrainingArguments args = read(R"({"bf16": true, "learning_rate": 3e-5, "max_steps": 20, "eval_steps": null,
+      "output_dir": "x", "data_seed": 7, "lr_scheduler_kwargs": {"power": 2}, "deepspeed": null, "fsdp": [],
+      "no_cuda": true, "report_to": ["none"]})");
+  EXPECT_TRUE(args.bf16);
+  EXPECT_EQ(args.learning_rate, 3e-5);
+  EXPECT_EQ(args.max_steps, 20);
+  EXPECT_FALSE(args.eval_steps);
+  EXPECT_EQ(args.output_dir, "x");
+  EXPECT_EQ(args.data_seed, 7);
+  EXPECT_EQ(io::parse_json(*args.lr_scheduler_kwargs, "kwargs"), io::Json({{"power", 2}}));
+  EXPECT_EQ(messages.size(), 1u);
+}
+
+TEST_F(TrainingArgumentsFile, ErrorsNameIt) {
+  EXPECT_EQ(error_in(R"({"max_stepz": 20})"), file_ + ": there is no option max_stepz; the nearest is max_steps");
+  EXPECT_EQ(error_in(R"({"max_steps": "many"})"), file_ + ": max_steps: 'many' is not a whole number");
+  EXPECT_EQ(error_in(R"({"max_steps": [1, 2]})"), file_ + ": max_steps takes one value, not 2");
+  EXPECT_TRUE(contains(error_in("[1]"), file_ + ": expected an object"));
+  EXPECT_TRUE(contains(error_of({"/nowhere/x.json"}), "/nowhere/x.json"));
+}
+
+TEST_F(TrainingArgumentsFile, WhatIsWrittenIsReadBack) {
+  const Words words{"--bf16", "--max_steps",   "9",  "--eval_strategy", "steps", "--learning_rate",
+                    "0.1",    "--ddp_backend", "mpi"};
+  TrainingArguments args;
+  Arguments options;
+  declare(options, args);
+  options.parse(words);
+  args.validate();
+  const io::Json written = to_json(options.values());
+  EXPECT_EQ(written.at("max_steps"), 9);
+  EXPECT_EQ(written.at("bf16"), true);
+  EXPECT_TRUE(written.at("data_seed").is_null());
+  EXPECT_EQ(written.at("eval_steps"), 500);
+
+  TrainingArguments again = read(io::dump_json(written, 2));
+  Arguments options_again;
+  declare(options_again, again);
+  EXPECT_EQ(to_json(options_again.values()), written);
+}
+
+TEST_F(TrainingArgumentsTest, HelpMentionsEveryOption) {
+  TrainingArguments args;
+  Arguments options;
+  declare(options, args);
+  const std::string help = options.help();
+  const auto values = options.values();
+  EXPECT_GT(values.size(), 60u);
+  for (const auto& value : values) EXPECT_TRUE(contains(help, "  --" + value.name)) << value.name;
+  for (const char* name : {"no_cuda", "use_ipex", "deepspeed", "evaluation_strategy"})
+    EXPECT_TRUE(contains(help, std::string("--") + name)) << name;
+}
+
+}  // namespace
+}  // namespace hearth
