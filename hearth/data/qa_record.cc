@@ -64,7 +64,7 @@ void QaRecords::broken(std::string_view field, std::string_view what) const {
 
 void QaRecords::begin(const Json& record) {
   id_.clear();
-  check(record.is_object(), "{} must be an object with named fields", place());
+  if (!record.is_object()) fail("{} must be an object with named fields", place());
   const Json* id = find(record, "id");
   if (id == nullptr) return;
   if (!id->is_string() && !id->is_number_integer()) broken("id", "must be a string");

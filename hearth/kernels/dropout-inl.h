@@ -61,7 +61,7 @@ HWY_INLINE void dropout_block(D d, PhiloxKey key, std::uint32_t sample, std::uin
       key_lo = hn::Add(key_lo, hn::Set(du, 0x9E3779B9u));
       key_hi = hn::Add(key_hi, hn::Set(du, 0xBB67AE85u));
     }
-    for (std::uint32_t w = 0; w < 4; ++w) {
+    for (std::size_t w = 0; w < 4; ++w) {
       const auto odd_word = hn::BitCast(du, hn::ShiftLeft<32>(hn::BitCast(dw, odd.word[w])));
       const auto word = hn::OddEven(odd_word, even.word[w]);
       const auto low = hn::BitCast(di, hn::And(word, hn::Set(du, 0xffffu)));

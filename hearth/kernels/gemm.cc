@@ -41,7 +41,8 @@ void run_tile(const GemmImpl& impl, const GemmArgs& args, std::int64_t row, std:
   tile.b_transposed = args.b_transposed;
 
   const std::int64_t offset = row * args.ldc + col;
-  const bool direct = args.c_type == DType::f32 && args.bias == nullptr && args.activation == Activation::none;
+  const bool direct = args.c_type == DType::f32 && args.bias == nullptr && args.activation == Activation::none &&
+                      args.before_activation == nullptr;
   tile.c = direct ? static_cast<float*>(args.c) + offset : scratch<float, Scratch::gemm_tile>(tile.m * tile.n);
   tile.ldc = direct ? args.ldc : tile.n;
   tile.accumulate = direct && args.accumulate;

@@ -21,6 +21,7 @@ class GrowingBuffer {
     if (bytes > bytes_) {
       if (data_ != nullptr) cpu::pool_free(data_);
       data_ = nullptr;
+      bytes_ = 0;
       data_ = cpu::pool_allocate(bytes);
       bytes_ = bytes;
     }

@@ -50,13 +50,13 @@ Optimizer::State Adafactor::state() const {
   return state;
 }
 
-void Adafactor::update(float lr, float grad_scale) {
+void Adafactor::update(double lr, float grad_scale) {
   const float beta2 = 1.0f - std::pow(static_cast<float>(steps_), kDecayRate);
   cpu::parallel_for(static_cast<std::int64_t>(slots_.size()),
                     [&](std::int64_t i) { update_slot(slots_[static_cast<std::size_t>(i)], lr, grad_scale, beta2); });
 }
 
-void Adafactor::update_slot(const Slot& slot, float lr, float grad_scale, float beta2) const {
+void Adafactor::update_slot(const Slot& slot, double lr, float grad_scale, float beta2) const {
   const std::span<float> p = values_of(slot.parameter->master_part(*slot.part));
   const std::span<float> g = values_of(slot.parameter->grad_part(*slot.part));
   std::vector<float> step(p.size());
@@ -93,8 +93,8 @@ void Adafactor::update_slot(const Slot& slot, float lr, float grad_scale, float 
   double squares = 0;
   for (const float value : step) squares += double{value} * value;
   const auto rms = static_cast<float>(std::sqrt(squares / static_cast<double>(step.size())));
-  const float scale = lr / std::max(1.0f, rms / kClipThreshold);
-  const float decay = decays(*slot.parameter) ? options_.weight_decay * lr : 0;
+  const auto scale = static_cast<float>(lr / std::max(1.0f, rms / kClipThreshold));
+  const auto decay = static_cast<float>(decays(*slot.parameter) ? options_.weight_decay * lr : 0.0);
   for (std::size_t i = 0; i < p.size(); ++i) p[i] -= decay * p[i] + scale * step[i];
 }
 

@@ -20,8 +20,8 @@ class Adafactor final : public Optimizer {
     Tensor full;        // of a vector
   };
 
-  void update(float lr, float grad_scale) override;
-  void update_slot(const Slot& slot, float lr, float grad_scale, float beta2) const;
+  void update(double lr, float grad_scale) override;
+  void update_slot(const Slot& slot, double lr, float grad_scale, float beta2) const;
 
   OptimizerOptions options_;
   std::vector<Slot> slots_;

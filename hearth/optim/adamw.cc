@@ -17,7 +17,7 @@ Optimizer::State AdamW::state() const {
   return state;
 }
 
-void AdamW::update(float lr, float grad_scale) {
+void AdamW::update(double lr, float grad_scale) {
   kernels::AdamWStep step;
   step.lr = lr;
   step.beta1 = options_.beta1;

@@ -11,7 +11,7 @@ class AdamW final : public Optimizer {
   State state() const override;
 
  private:
-  void update(float lr, float grad_scale) override;
+  void update(double lr, float grad_scale) override;
 
   OptimizerOptions options_;
   std::vector<Range> ranges_;

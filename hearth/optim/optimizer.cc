@@ -17,7 +17,7 @@ bool decays(const Parameter& parameter) {
   return !parameter.is_norm && name.find("bias") == std::string::npos;
 }
 
-void Optimizer::step(float lr, float grad_scale) {
+void Optimizer::step(double lr, float grad_scale) {
   ++steps_;
   update(lr, grad_scale);
   parameters_->mark_changed();

@@ -12,9 +12,9 @@ namespace hearth::optim {
 
 struct OptimizerOptions {
   std::string name = "adamw_torch";  // the Trainer's --optim: adamw_torch, adamw_torch_fused, sgd, adafactor
-  float beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f;
-  float weight_decay = 0;  // of the parameters that decay
-  float momentum = 0;      // sgd
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double weight_decay = 0;  // of the parameters that decay
+  double momentum = 0;      // sgd
 };
 
 // Whether weight decay applies, as the Trainer decides it: not to biases, nor to parameters of normalisation layers.
@@ -27,7 +27,7 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   // Gradients are multiplied by `grad_scale` as they are read: clipping and loss scaling cost no pass of their own.
-  void step(float lr, float grad_scale = 1);
+  void step(double lr, float grad_scale = 1);
   std::int64_t steps() const { return steps_; }
 
   // What must be saved to resume: arrays with the parameters' names in theirs. Loading asks for all of them.
@@ -36,7 +36,7 @@ class Optimizer {
   void set_steps(std::int64_t steps) { steps_ = steps; }
 
  protected:
-  virtual void update(float lr, float grad_scale) = 0;
+  virtual void update(double lr, float grad_scale) = 0;
 
   ParameterStore* parameters_;
   std::int64_t steps_ = 0;

@@ -13,7 +13,7 @@ Optimizer::State Sgd::state() const {
   return momentum_.defined() ? named_views(*parameters_, momentum_, "momentum_buffer") : State{};
 }
 
-void Sgd::update(float lr, float grad_scale) {
+void Sgd::update(double lr, float grad_scale) {
   for (const Range& range : ranges_) {
     const kernels::SgdStep step{lr, options_.momentum, range.decays ? options_.weight_decay : 0, grad_scale,
                                 steps_ == 1};

@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "hearth/base/error.h"
 #include "hearth/io/file.h"
@@ -41,13 +42,20 @@ void put(std::vector<AddedToken>& tokens, AddedToken token) {
   }
 }
 
+AddedToken parse_special_token(const Json& value, std::string_view file) {
+  if (value.is_string()) return {.content = value.get<std::string>()};
+  AddedToken token = parse_added_token(value, file);
+  token.special = true;
+  if (!value.contains("normalized")) token.normalized = false;
+  return token;
+}
+
 // A name is a string, or an object that says how the token is found too.
 void read_special_token(const SettingsFile& file, std::string_view key, std::string& name, BertConfig& config) {
   const Json* value = file.find(key);
   if (!value || value->is_null()) return;
   if (value->is_object()) {
-    AddedToken token = parse_added_token(*value, file.name);
-    token.special = true;
+    AddedToken token = parse_special_token(*value, file.name);
     name = token.content;
     put(config.added_tokens, std::move(token));
   } else {
@@ -65,12 +73,10 @@ void read_special_tokens(const SettingsFile& file, BertConfig& config) {
     const Json* values = file.find(key);
     if (!values || !values->is_array()) continue;
     for (const Json& value : *values) {
-      AddedToken token =
-          value.is_string() ? AddedToken{.content = value.get<std::string>()} : parse_added_token(value, file.name);
-      token.special = true;
-      const bool known =
-          std::ranges::find(config.added_tokens, token.content, &AddedToken::content) != config.added_tokens.end();
-      if (!known || value.is_object()) put(config.added_tokens, std::move(token));
+      AddedToken token = parse_special_token(value, file.name);
+      const auto& known = config.added_tokens;
+      if (value.is_object() || std::ranges::find(known, token.content, &AddedToken::content) == known.end())
+        put(config.added_tokens, std::move(token));
     }
   }
 }
@@ -80,11 +86,19 @@ void read_added_tokens_decoder(const SettingsFile& file, BertConfig& config) {
   if (!tokens || !tokens->is_object()) return;
   for (const auto& [id, value] : tokens->items()) {
     AddedToken token = parse_added_token(value, file.name);
-    const bool number =
-        !id.empty() && id.size() < 9 && std::ranges::all_of(id, [](char c) { return '0' <= c && c <= '9'; });
-    check(number, "{}: \"{}\" in \"added_tokens_decoder\" is no token id", file.name, id);
-    token.id = std::stoi(id);
+    const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), token.id);
+    check(error == std::errc{} && end == id.data() + id.size() && 0 <= token.id && token.id < kMaxVocabulary,
+          "{}: \"{}\" in \"added_tokens_decoder\" is no token id", file.name, id);
     put(config.added_tokens, std::move(token));
+  }
+}
+
+// added_tokens.json, which stands beside a vocab.txt that was added to: token -> id.
+void read_added_tokens(const SettingsFile& file, BertConfig& config) {
+  for (const auto& [content, id] : file.values.items()) {
+    check(id.is_number_unsigned() && id.get<std::uint64_t>() < kMaxVocabulary, "{}: the id of \"{}\" is not under {}",
+          file.name, content, kMaxVocabulary);
+    put(config.added_tokens, {.id = id.get<std::int32_t>(), .content = content, .normalized = true, .special = false});
   }
 }
 
@@ -128,6 +142,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const fs::path& folder) {
   } else if (fs::exists(vocab_txt)) {
     config.vocabulary = read_vocabulary(vocab_txt);
     config.source = vocab_txt.string();
+    read_added_tokens(SettingsFile(folder / "added_tokens.json"), config);
   } else {
     refuse_folder(folder);
   }

@@ -12,8 +12,6 @@ namespace {
 
 using io::Json;
 
-constexpr std::int64_t kMaxVocabulary = std::int64_t{1} << 24;
-
 const Json& member(const Json& object, std::string_view key, const std::string& file) {
   check(object.is_object() && object.contains(key), "{} has no \"{}\"", file, key);
   return object[key];

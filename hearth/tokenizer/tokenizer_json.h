@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 
@@ -7,6 +8,8 @@
 #include "hearth/tokenizer/bert_tokenizer.h"
 
 namespace hearth::tokenizer {
+
+inline constexpr std::int32_t kMaxVocabulary = 1 << 24;  // ids of files are below it
 
 // tokenizer.json as Hugging Face's library writes it. Anything but BERT's kind is an Error.
 BertConfig read_tokenizer_json(const std::filesystem::path& file);

@@ -1,5 +1,6 @@
 #include "hearth/tokenizer/vocabulary_file.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "hearth/base/error.h"

@@ -1,5 +1,6 @@
 #include "hearth/tokenizer/word_reader.h"
 
+#include <array>
 #include <utility>
 
 #include "hearth/io/utf8.h"

@@ -41,12 +41,17 @@ void load_optimizer(optim::Optimizer& optimizer, const std::filesystem::path& fo
 
 void write_folder(const std::filesystem::path& folder, const std::function<void(const std::filesystem::path&)>& write) {
   const std::filesystem::path partial = folder.parent_path() / ("." + folder.filename().string() + ".partial");
+  const std::filesystem::path former = folder.parent_path() / ("." + folder.filename().string() + ".former");
   std::filesystem::remove_all(partial);
   io::create_directories(partial);
   try {
     write(partial);
-    std::filesystem::remove_all(folder);
+    if (std::filesystem::exists(folder)) {
+      std::filesystem::remove_all(former);
+      std::filesystem::rename(folder, former);
+    }
     std::filesystem::rename(partial, folder);
+    std::filesystem::remove_all(former);
   } catch (const std::filesystem::filesystem_error& error) {
     std::error_code ignored;
     std::filesystem::remove_all(partial, ignored);

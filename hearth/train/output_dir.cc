@@ -12,7 +12,11 @@ std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArgume
         folder.string());
   const bool asked = args.resume_from_checkpoint.has_value();
   const bool the_last = asked && *args.resume_from_checkpoint == "True";
-  if (asked && !the_last) return std::filesystem::path(*args.resume_from_checkpoint);
+  if (asked && !the_last) {
+    check(std::filesystem::is_directory(*args.resume_from_checkpoint),
+          "--resume_from_checkpoint: there is no folder {}", *args.resume_from_checkpoint);
+    return std::filesystem::path(*args.resume_from_checkpoint);
+  }
   const std::optional<std::filesystem::path> last = last_checkpoint(folder);
   if (the_last) {
     check(last.has_value(), "--resume_from_checkpoint: there is no checkpoint in {}", folder.string());

@@ -20,10 +20,10 @@ constexpr std::size_t kWindowsAhead = 2;
 optim::OptimizerOptions optimizer_options(const TrainingArguments& args) {
   optim::OptimizerOptions options;
   options.name = args.optim;
-  options.beta1 = static_cast<float>(args.adam_beta1);
-  options.beta2 = static_cast<float>(args.adam_beta2);
-  options.eps = static_cast<float>(args.adam_epsilon);
-  options.weight_decay = static_cast<float>(args.weight_decay);
+  options.beta1 = args.adam_beta1;
+  options.beta2 = args.adam_beta2;
+  options.eps = args.adam_epsilon;
+  options.weight_decay = args.weight_decay;
   return options;
 }
 
@@ -49,7 +49,8 @@ std::vector<std::int64_t> epoch_order(const TrainingArguments& args, const Datas
   const std::int64_t seed = args.data_seed.value_or(args.seed);
   if (args.train_sampling_strategy == "sequential") return data::sequential_order(dataset.size);
   if (args.train_sampling_strategy == "group_by_length")
-    return data::length_grouped_order(dataset.lengths, args.per_device_train_batch_size, seed, epoch);
+    return data::length_grouped_order(dataset.lengths,
+                                      args.per_device_train_batch_size * args.gradient_accumulation_steps, seed, epoch);
   return data::shuffled_order(dataset.size, seed, epoch);
 }
 
@@ -81,6 +82,11 @@ Trainer::Plan Trainer::make_plan() const {
   const std::int64_t batch = args_.per_device_train_batch_size, window = args_.gradient_accumulation_steps;
   plan.batches = args_.dataloader_drop_last ? train_data_.size / batch : divided_up(train_data_.size, batch);
   check(plan.batches > 0, "there is nothing to train on: {} items, batches of {}", train_data_.size, batch);
+  check(args_.train_sampling_strategy != "group_by_length" || std::ssize(train_data_.lengths) == train_data_.size,
+        "--train_sampling_strategy group_by_length needs the lengths of all {} items, the dataset has {}",
+        train_data_.size, train_data_.lengths.size());
+  check(args_.eval_strategy == "no" || hooks_.evaluate, "--eval_strategy {} needs something to evaluate on",
+        args_.eval_strategy);
   plan.updates = divided_up(plan.batches, window);
   if (args_.max_steps > 0) {
     plan.max_steps = args_.max_steps;
@@ -110,34 +116,33 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
   const Plan plan = make_plan();
   optimizer_ = optim::make_optimizer(optimizer_options(args_), model_.parameters());
   schedule_ = schedule_options(args_, plan.max_steps);
+  scaler_ = optim::LossScaler(args_.fp16);
   state_ = {};
   if (checkpoint) {
     load_progress({model_, *optimizer_, scaler_, state_}, *checkpoint);
     log_info("resuming from {}: step {} of {}", checkpoint->string(), state_.global_step, plan.max_steps);
   }
   state_.max_steps = plan.max_steps;
-  state_.num_train_epochs = args_.max_steps > 0 ? static_cast<double>(plan.epochs) : args_.num_train_epochs;
+  state_.num_train_epochs = plan.epochs;
   state_.train_batch_size = args_.per_device_train_batch_size;
   state_.logging_steps = in_steps(args_.logging_steps, plan.max_steps);
-  state_.eval_steps = in_steps(args_.eval_steps.value_or(args_.logging_steps), plan.max_steps);
+  if (args_.eval_steps) state_.eval_steps = in_steps(*args_.eval_steps, plan.max_steps);
   state_.save_steps = in_steps(args_.save_steps, plan.max_steps);
   announce(plan);
-  product_rate_ = kernels::measure_product_rate(args_.train_format());
+  const bool quiet = args_.disable_tqdm.value_or(false);
+  if (!quiet) product_rate_ = kernels::measure_product_rate(args_.train_format());
 
   const std::int64_t first_step = state_.global_step;
   running_.restart();
   step_flops_ = step_tokens_ = 0;
   stop_ = state_.global_step >= plan.max_steps;
   {
-    Progress progress("training", plan.max_steps, args_.disable_tqdm.value_or(false));
+    Progress progress("training", plan.max_steps, quiet);
+    if (args_.eval_on_start && hooks_.evaluate && state_.global_step == 0) log_row(hooks_.evaluate(), progress);
     for (std::int64_t epoch = state_.global_step / plan.updates; epoch < plan.epochs && !stop_; ++epoch)
       train_epoch(plan, epoch, progress);
   }
-  if (args_.load_best_model_at_end && state_.best_metric) {
-    log_info("loading the best model: {} ({} = {})", state_.best_model_checkpoint, *args_.metric_for_best_model,
-             *state_.best_metric);
-    load_model_weights(model_, state_.best_model_checkpoint);
-  }
+  if (args_.load_best_model_at_end) load_best_model();
 
   io::Json metrics = io::Json::object();
   const double done = static_cast<double>(state_.global_step - first_step);
@@ -158,7 +163,8 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
 void Trainer::train_epoch(const Plan& plan, std::int64_t epoch, Progress& progress) {
   const std::int64_t batch = args_.per_device_train_batch_size;
   const data::RankBatches batches(epoch_order(args_, train_data_, epoch), {batch, args_.dataloader_drop_last});
-  std::int64_t next = (state_.global_step - epoch * plan.updates) * args_.gradient_accumulation_steps;
+  std::int64_t next =
+      args_.ignore_data_skip ? 0 : (state_.global_step - epoch * plan.updates) * args_.gradient_accumulation_steps;
   const auto next_window = [&]() -> std::optional<std::vector<Batch>> {
     std::vector<Batch> window;
     for (; next < batches.size() && std::ssize(window) < args_.gradient_accumulation_steps; ++next)
@@ -183,12 +189,11 @@ void Trainer::train_epoch(const Plan& plan, std::int64_t epoch, Progress& progre
     }
     ++state_.global_step;
     state_.epoch = static_cast<double>(epoch) + static_cast<double>(batches_done) / static_cast<double>(plan.batches);
-    after_step(result, lr, progress);
+    after_step(result, lr, batches_done == plan.batches, progress);
   }
-  if (batches_done >= plan.batches) after_epoch(progress);
 }
 
-void Trainer::after_step(const StepResult& result, double lr, Progress& progress) {
+void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress) {
   if (result.skipped)
     log_warning("step {} skipped: fp16 overflowed; the loss scale is now {}", state_.global_step, scaler_.scale());
   const bool finite = std::isfinite(result.loss);
@@ -204,21 +209,18 @@ void Trainer::after_step(const StepResult& result, double lr, Progress& progress
   progress.update(state_.global_step,
                   fmt::format("loss {:.4f}, lr {:.3g}, {:.0f} tokens/s, {:.0f}% of the matrix product's rate",
                               result.loss, lr, step_tokens_ / seconds, 100 * step_flops_ / seconds / product_rate_));
-  if (due(state_.logging_steps, args_.logging_strategy, args_.logging_first_step)) log_loss(result, lr, progress);
-  const bool evaluate =
-      due(state_.eval_steps, args_.eval_strategy) && static_cast<double>(state_.global_step) >= args_.eval_delay;
-  const bool last = args_.save_strategy == "steps" && stop_;
-  evaluate_and_save(evaluate, due(state_.save_steps, args_.save_strategy) || last, progress);
-}
-
-void Trainer::after_epoch(Progress& progress) {
-  if (args_.logging_strategy == "epoch" && state_.steps_since_log > 0) log_loss({}, 0, progress);
-  evaluate_and_save(args_.eval_strategy == "epoch" && state_.epoch >= args_.eval_delay, args_.save_strategy == "epoch",
-                    progress);
-}
-
-bool Trainer::due(std::int64_t every, const std::string& strategy, bool first_step_too) const {
-  return (strategy == "steps" && state_.global_step % every == 0) || (first_step_too && state_.global_step == 1);
+  // Where training stops within an epoch, that counts as its end.
+  const auto due = [&](const std::string& strategy, std::int64_t every) {
+    if (strategy == "steps") return every > 0 && state_.global_step % every == 0;
+    return strategy == "epoch" && (ends_epoch || stop_);
+  };
+  const bool first = args_.logging_first_step && state_.global_step == 1;
+  if (first || due(args_.logging_strategy, state_.logging_steps)) log_loss(result, lr, progress);
+  const double passed = args_.eval_strategy == "epoch" ? state_.epoch : static_cast<double>(state_.global_step);
+  const bool best = due(args_.eval_strategy, state_.eval_steps) && passed >= args_.eval_delay && evaluate(progress);
+  if (due(args_.save_strategy, state_.save_steps) || (args_.save_strategy == "steps" && stop_) ||
+      (args_.save_strategy == "best" && best))
+    save_checkpoint();
 }
 
 void Trainer::log_loss(const StepResult& result, double lr, Progress& progress) {
@@ -233,6 +235,7 @@ void Trainer::log_loss(const StepResult& result, double lr, Progress& progress) 
 
 void Trainer::log_row(io::Json row, Progress& progress) {
   row["epoch"] = state_.epoch;
+  if (args_.include_num_input_tokens_seen) row["num_input_tokens_seen"] = state_.num_input_tokens_seen;
   io::Json shown = row;
   shown["epoch"] = rounded(state_.epoch, 2);
   progress.print_line(io::dump_json(shown, io::kOneLine));
@@ -240,20 +243,16 @@ void Trainer::log_row(io::Json row, Progress& progress) {
   state_.log_history.push_back(std::move(row));
 }
 
-void Trainer::evaluate_and_save(bool evaluate, bool save, Progress& progress) {
-  bool best = false;
-  if (evaluate) {
-    check(static_cast<bool>(hooks_.evaluate), "--eval_strategy {} needs something to evaluate on", args_.eval_strategy);
-    io::Json metrics = hooks_.evaluate();
-    best = take_best_metric(metrics);
-    log_row(std::move(metrics), progress);
-    if (args_.early_stopping_patience && state_.evaluations_without_gain >= *args_.early_stopping_patience) {
-      progress.print_line(fmt::format("stopping early: {} evaluations without a better {}",
-                                      state_.evaluations_without_gain, args_.metric_for_best_model.value_or("metric")));
-      stop_ = true;
-    }
+bool Trainer::evaluate(Progress& progress) {
+  io::Json metrics = hooks_.evaluate();
+  const bool best = take_best_metric(metrics);
+  log_row(std::move(metrics), progress);
+  if (args_.early_stopping_patience && state_.evaluations_without_gain >= *args_.early_stopping_patience) {
+    progress.print_line(fmt::format("stopping early: {} evaluations without a better {}",
+                                    state_.evaluations_without_gain, args_.metric_for_best_model.value_or("metric")));
+    stop_ = true;
   }
-  if (save || (best && args_.save_strategy == "best")) save_checkpoint();
+  return best;
 }
 
 bool Trainer::take_best_metric(const io::Json& metrics) {
@@ -272,15 +271,19 @@ bool Trainer::take_best_metric(const io::Json& metrics) {
   if (best) {
     state_.best_metric = value;
     state_.best_global_step = state_.global_step;
-    state_.best_model_checkpoint =
-        (std::filesystem::path(args_.output_dir) / fmt::format("checkpoint-{}", state_.global_step)).string();
   }
   return best;
 }
 
+std::filesystem::path Trainer::checkpoint_folder(std::int64_t step) const {
+  return std::filesystem::path(args_.output_dir) / fmt::format("checkpoint-{}", step);
+}
+
 void Trainer::save_checkpoint() {
-  const std::filesystem::path output_dir = args_.output_dir;
-  write_folder(output_dir / fmt::format("checkpoint-{}", state_.global_step), [&](const std::filesystem::path& folder) {
+  const std::filesystem::path best = checkpoint_folder(state_.best_global_step);
+  if (state_.best_metric && (state_.best_global_step == state_.global_step || std::filesystem::exists(best)))
+    state_.best_model_checkpoint = best.string();
+  write_folder(checkpoint_folder(state_.global_step), [&](const std::filesystem::path& folder) {
     save_model(folder);
     if (args_.save_only_model) {
       state_.save(folder);
@@ -289,8 +292,17 @@ void Trainer::save_checkpoint() {
     }
   });
   if (args_.save_total_limit)
-    rotate_checkpoints(output_dir, *args_.save_total_limit,
-                       args_.load_best_model_at_end ? state_.best_model_checkpoint : "");
+    rotate_checkpoints(args_.output_dir, *args_.save_total_limit, state_.best_model_checkpoint);
+}
+
+void Trainer::load_best_model() {
+  if (!std::filesystem::exists(state_.best_model_checkpoint)) {
+    log_warning("the model stays as it is after the last step: the checkpoint of the best one{} is not there",
+                state_.best_model_checkpoint.empty() ? "" : ", " + state_.best_model_checkpoint + ",");
+    return;
+  }
+  log_info("loading the best model saved, {}", state_.best_model_checkpoint);
+  load_model_weights(model_, state_.best_model_checkpoint);
 }
 
 void Trainer::save_model(const std::filesystem::path& folder) const {

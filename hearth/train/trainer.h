@@ -49,14 +49,14 @@ class Trainer {
   Plan make_plan() const;
   void announce(const Plan& plan) const;
   void train_epoch(const Plan& plan, std::int64_t epoch, Progress& progress);
-  void after_step(const StepResult& result, double lr, Progress& progress);
-  void after_epoch(Progress& progress);
+  void after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress);
   void log_row(io::Json row, Progress& progress);
   void log_loss(const StepResult& result, double lr, Progress& progress);
-  void evaluate_and_save(bool evaluate, bool save, Progress& progress);
+  bool evaluate(Progress& progress);  // true: the best so far
   bool take_best_metric(const io::Json& metrics);
+  std::filesystem::path checkpoint_folder(std::int64_t step) const;
   void save_checkpoint();
-  bool due(std::int64_t every, const std::string& strategy, bool first_step_too = false) const;
+  void load_best_model();
 
   nn::Model& model_;
   TrainingArguments args_;

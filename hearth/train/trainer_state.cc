@@ -9,7 +9,7 @@ io::Json TrainerState::to_json() const {
   io::Json json;
   json["best_global_step"] = best_metric ? io::Json(best_global_step) : io::Json();
   json["best_metric"] = best_metric ? io::Json(*best_metric) : io::Json();
-  json["best_model_checkpoint"] = best_metric ? io::Json(best_model_checkpoint) : io::Json();
+  json["best_model_checkpoint"] = best_model_checkpoint.empty() ? io::Json() : io::Json(best_model_checkpoint);
   json["epoch"] = epoch;
   json["eval_steps"] = eval_steps;
   json["global_step"] = global_step;
@@ -39,7 +39,7 @@ TrainerState TrainerState::from_json(const io::Json& json, const std::string& fi
   state.global_step = io::get_int(json, "global_step", file);
   state.max_steps = io::get_int(json, "max_steps", file);
   state.epoch = io::get_double(json, "epoch", file);
-  state.num_train_epochs = io::get_double(json, "num_train_epochs", file);
+  state.num_train_epochs = io::get_int(json, "num_train_epochs", file);
   state.total_flos = io::get_double(json, "total_flos", file);
   state.num_input_tokens_seen = io::get_int_or(json, "num_input_tokens_seen", 0, file);
   state.logging_steps = io::get_int_or(json, "logging_steps", 0, file);

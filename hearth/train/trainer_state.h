@@ -12,13 +12,14 @@ namespace hearth {
 // Where a run stands: what trainer_state.json holds, and what a resumed run needs beyond weights and moments.
 struct TrainerState {
   std::int64_t global_step = 0, max_steps = 0;
-  double epoch = 0, num_train_epochs = 0;
+  std::int64_t num_train_epochs = 0;
+  double epoch = 0;
   double total_flos = 0;
   std::int64_t num_input_tokens_seen = 0;
-  std::int64_t logging_steps = 0, eval_steps = 0, save_steps = 0, train_batch_size = 0;
+  std::int64_t logging_steps = 500, eval_steps = 500, save_steps = 500, train_batch_size = 0;
   std::optional<double> best_metric;
   std::int64_t best_global_step = 0;
-  std::string best_model_checkpoint;
+  std::string best_model_checkpoint;          // empty: none was saved
   std::int64_t evaluations_without_gain = 0;  // for early stopping
   io::Json log_history = io::Json::array();
 

@@ -29,7 +29,7 @@ StepResult training_step(nn::Model& model, optim::Optimizer& optimizer, optim::L
   result.skipped = !scaler.accept(result.grad_norm);
   if (!result.skipped) {
     const float clip = optim::clip_scale(result.grad_norm, options.max_grad_norm);
-    optimizer.step(static_cast<float>(lr), clip / scale);
+    optimizer.step(lr, clip / scale);
   }
   return result;
 }

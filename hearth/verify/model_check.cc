@@ -132,10 +132,10 @@ class ModelCheck {
     const io::Json trajectory = io::read_json(file);
     const io::Json& settings = trajectory.at("optimizer");
     optim::OptimizerOptions options;
-    options.beta1 = settings.at("betas").at(0).get<float>();
-    options.beta2 = settings.at("betas").at(1).get<float>();
-    options.eps = settings.at("eps").get<float>();
-    options.weight_decay = settings.at("weight_decay").get<float>();
+    options.beta1 = settings.at("betas").at(0).get<double>();
+    options.beta2 = settings.at("betas").at(1).get<double>();
+    options.eps = settings.at("eps").get<double>();
+    options.weight_decay = settings.at("weight_decay").get<double>();
     const auto optimizer = optim::make_optimizer(options, model_->parameters());
     optim::ScheduleOptions schedule;
     schedule.name = io::get_string(settings, "schedule", file);
@@ -155,7 +155,7 @@ class ModelCheck {
       model_->parameters().complete_grads();
       const double norm = optim::grad_norm(model_->parameters());
       report_.check(at + " gradient norm", relative(norm, expected.at("grad_norm").get<double>()), kTrajectory);
-      optimizer->step(static_cast<float>(lr * factor), optim::clip_scale(norm, max_norm));
+      optimizer->step(lr * factor, optim::clip_scale(norm, max_norm));
       lr_sum += lr * factor;
     }
     check_after(trajectory.at("steps").at(0).at("grad_norm").get<double>(), lr_sum);

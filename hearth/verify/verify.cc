@@ -45,11 +45,21 @@ void verify_set(const std::filesystem::path& folder, Report& report) {
     const std::string name = part.filename().string();
     if (name == "models") {
       verify_models(part, report);
-    } else if (std::filesystem::is_directory(part) || part.extension() == ".json") {
+    } else if (name == "tokenizer") {
+      for (const std::filesystem::path& cases : entries_of(part))
+        guarded(cases, report, [&] { verify_tokenizer(cases, folder, report); });
+    } else if (name == "qa") {
+      guarded(part, report, [&] { verify_question_answering(part, folder, report); });
+    } else if (name == "data_order.json") {
+      guarded(part, report, [&] { verify_data_order(part, report); });
+    } else if (name == "finetune") {
+      report.unknown(name, "whole runs, which the tests of run_qa compare");
+    } else if (std::filesystem::is_directory(part)) {
       report.unknown(name, "this build has no check for it");
     }
   }
-  check(report.made() > 0, "{} holds nothing to check; a golden set has a folder models", folder.string());
+  check(report.made() > 0, "{} holds nothing to check; a golden set has models, tokenizer, qa or data_order.json",
+        folder.string());
 }
 
 }  // namespace hearth::verify

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/tokenizer/fixtures.h"
 
 namespace hearth::tokenizer {
@@ -38,7 +40,19 @@ TEST(LoadTokenizer, FollowsItsSettings) {
   EXPECT_EQ(config.cls_token, "fire");
   EXPECT_EQ(config.sep_token, "ash");
   EXPECT_EQ(config.pad_token, "stone");
+  EXPECT_FALSE(std::ranges::find(config.added_tokens, "stone", &AddedToken::content)->normalized);
   EXPECT_EQ(tokenizer->pieces("wood  [MASK]").offsets, (std::vector<Offset>{{0, 4}, {4, 12}}));
+}
+
+TEST(LoadTokenizer, ReadsTokensAddedToAVocabulary) {
+  Folder folder;
+  folder.with_vocabulary().with("added_tokens.json", R"({"<new>": 458, "Brand": 459})");
+  folder.with("special_tokens_map.json", R"({"additional_special_tokens": ["<sp>"]})");
+  const auto tokenizer = load_tokenizer(folder.path());
+  EXPECT_EQ(tokenizer->encode("<new> brand Brand <sp>").ids, (Ids{2, 458, 459, 459, 460, 3}));
+  EXPECT_EQ(tokenizer->vocab_size(), 461);
+  folder.with("added_tokens.json", R"({"<new>": "x"})");
+  EXPECT_NE(load_error(folder).find("added_tokens.json"), std::string::npos);
 }
 
 TEST(LoadTokenizer, TakesVeryLargeLimitsForNone) {

@@ -1,0 +1,346 @@
+#include "hearth/kernels/gemm.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <tuple>
+
+#include "hearth/kernels/gemm_onednn.h"
+#include "tests/kernels/buffers.h"
+
+namespace hearth::kernels {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+struct Size {
+  std::int64_t m, n, k;
+};
+
+// A stored matrix whose rows are longer than its columns and which more rows follow: all that lies around it is NaN.
+class Matrix {
+ public:
+  Matrix(DType type, std::int64_t rows, std::int64_t cols, std::uint32_t seed, std::int64_t gap = 5)
+      : rows_(rows), cols_(cols), ld_(cols + gap), buffer_(type, (rows + kRowsAfter) * ld_, seed) {
+    for (std::int64_t i = 0; i < buffer_.size(); ++i)
+      if (i / ld_ >= rows || i % ld_ >= cols) buffer_.set(i, kNaN);
+  }
+
+  std::int64_t ld() const { return ld_; }
+  void* data() { return buffer_.data(); }
+  Buffer& buffer() { return buffer_; }
+  float at(std::int64_t row, std::int64_t col) const { return buffer_.at(row * ld_ + col); }
+  void fill(float value) {
+    for (std::int64_t row = 0; row < rows_; ++row)
+      for (std::int64_t col = 0; col < cols_; ++col) buffer_.set(row * ld_ + col, value);
+  }
+  bool surroundings_intact() const {
+    for (std::int64_t i = 0; i < buffer_.size(); ++i)
+      if ((i / ld_ >= rows_ || i % ld_ >= cols_) && !std::isnan(buffer_.at(i))) return false;
+    return buffer_.margins_intact();
+  }
+  bool operator==(const Matrix& other) const { return buffer_ == other.buffer_; }
+
+ private:
+  static constexpr std::int64_t kRowsAfter = 18;
+
+  std::int64_t rows_, cols_, ld_;
+  Buffer buffer_;
+};
+
+// The sums of a product in double, and how large their terms are together.
+struct Sums {
+  std::vector<double> value, magnitude;  // (m, n)
+};
+
+struct Operands {
+  Operands(DType format, Size sizes, bool transpose_a, bool transpose_b)
+      : type(format),
+        size(sizes),
+        a_transposed(transpose_a),
+        b_transposed(transpose_b),
+        a(type, a_transposed ? size.k : size.m, a_transposed ? size.m : size.k, 1),
+        b(type, b_transposed ? size.n : size.k, b_transposed ? size.k : size.n, 2) {}
+
+  GemmArgs args() {
+    GemmArgs args;
+    args.m = size.m;
+    args.n = size.n;
+    args.k = size.k;
+    args.type = type;
+    args.a = a.data();
+    args.lda = a.ld();
+    args.a_transposed = a_transposed;
+    args.b = b.data();
+    args.ldb = b.ld();
+    args.b_transposed = b_transposed;
+    return args;
+  }
+
+  Sums sums() const {
+    const auto count = static_cast<std::size_t>(size.m * size.n);
+    Sums sums{std::vector<double>(count), std::vector<double>(count)};
+    std::vector<double> b_row(static_cast<std::size_t>(size.n));
+    for (std::int64_t p = 0; p < size.k; ++p) {
+      for (std::int64_t j = 0; j < size.n; ++j) b_row[j] = b_transposed ? b.at(j, p) : b.at(p, j);
+      for (std::int64_t i = 0; i < size.m; ++i) {
+        const double factor = a_transposed ? a.at(p, i) : a.at(i, p);
+        for (std::int64_t j = 0; j < size.n; ++j) {
+          sums.value[i * size.n + j] += factor * b_row[j];
+          sums.magnitude[i * size.n + j] += std::abs(factor * b_row[j]);
+        }
+      }
+    }
+    return sums;
+  }
+
+  std::string describe(const GemmImpl& impl) const {
+    return fmt::format("{} {} ({}, {}, {}){}{}", impl.name, name_of(type), size.m, size.n, size.k,
+                       a_transposed ? " A transposed" : "", b_transposed ? " B transposed" : "");
+  }
+
+  DType type;
+  Size size;
+  bool a_transposed, b_transposed;
+  Matrix a, b;
+};
+
+double activated(Activation activation, double x) {
+  switch (activation) {
+    case Activation::none:
+      return x;
+    case Activation::gelu:
+      return x * 0.5 * (1 + std::erf(x / std::numbers::sqrt2));
+    case Activation::gelu_tanh:
+      return x * 0.5 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+    case Activation::relu:
+      return std::max(x, 0.0);
+    case Activation::tanh:
+      return std::tanh(x);
+  }
+  return kNaN;
+}
+
+// `expected(i, j)` within a few roundings of f32 for each term of the sum, and one to the format stored.
+template <class Expected>
+void expect_result(const Matrix& c, Size size, const Sums& sums, DType c_type, const std::string& what,
+                   const Expected& expected) {
+  EXPECT_TRUE(c.surroundings_intact()) << what << " wrote outside C";
+  for (std::int64_t i = 0; i < size.m; ++i)
+    for (std::int64_t j = 0; j < size.n; ++j) {
+      const double e = expected(i, j);
+      const double tolerance = 5e-7 * sums.magnitude[i * size.n + j] + 2e-6 + 0.51 * unit_of(c_type) * std::abs(e);
+      ASSERT_NEAR(c.at(i, j), e, tolerance) << what << " at " << i << ", " << j;
+    }
+}
+
+void expect_plain_product(Operands operands) {
+  const Sums sums = operands.sums();
+  for (const GemmImpl& impl : gemm_impls()) {
+    if (!impl.accepts(operands.type, cpu::isa())) continue;
+    for (const bool accumulate : {false, true}) {
+      Matrix c(DType::f32, operands.size.m, operands.size.n, 3);
+      if (!accumulate) c.fill(kNaN);
+      const Matrix before = c;
+      GemmArgs args = operands.args();
+      args.c = c.data();
+      args.ldc = c.ld();
+      args.accumulate = accumulate;
+      gemm_with(impl, args);
+      expect_result(c, operands.size, sums, DType::f32, operands.describe(impl) + (accumulate ? " accumulated" : ""),
+                    [&](std::int64_t i, std::int64_t j) {
+                      return (accumulate ? before.at(i, j) : 0.0) + sums.value[i * operands.size.n + j];
+                    });
+    }
+  }
+}
+
+void for_each_layout(const std::function<void(DType, bool, bool)>& visit) {
+  for (const DType type : kFormats)
+    for (const bool a_transposed : {false, true})
+      for (const bool b_transposed : {false, true}) visit(type, a_transposed, b_transposed);
+}
+
+TEST(Gemm, EveryImplementationIsRightForSmallSizes) {
+  const OneThread one_thread;
+  for_each_layout([](DType type, bool a_transposed, bool b_transposed) {
+    for (const std::int64_t m : {1, 15, 16, 17, 35})
+      for (const std::int64_t n : {1, 2, 33})
+        for (const std::int64_t k : {1, 3, 31, 32, 33})
+          expect_plain_product({type, {m, n, k}, a_transposed, b_transposed});
+  });
+}
+
+TEST(Gemm, EveryImplementationIsRightAroundTheEdgesOfTiles) {
+  const OneThread one_thread;
+  for_each_layout([](DType type, bool a_transposed, bool b_transposed) {
+    for (const Size size : {Size{255, 3, 33}, Size{256, 257, 32}, Size{257, 255, 31}, Size{300, 300, 1},
+                            Size{7, 256, 511}, Size{16, 5, 512}, Size{17, 300, 513}, Size{513, 2, 40}})
+      expect_plain_product({type, size, a_transposed, b_transposed});
+  });
+}
+
+TEST(Gemm, LongSumsWithSmallOutputsAreRight) {
+  const OneThread one_thread;
+  for (const DType type : kFormats)
+    for (const Size size : {Size{2, 768, 4096}, Size{2, 768, 4219}}) {
+      expect_plain_product({type, size, true, false});
+      expect_plain_product({type, {2, 100, size.k}, false, true});
+    }
+}
+
+// What follows the sum: bias, activation, the value before it, rounding.
+struct End {
+  DType c_type;
+  Activation activation = Activation::none;
+  bool bias = false, before = false, accumulate = false;
+};
+
+std::vector<End> ends() {
+  std::vector<End> ends;
+  for (const DType c_type : kFormats)
+    for (const bool bias : {false, true}) {
+      ends.push_back({c_type, Activation::none, bias, false, true});
+      for (const bool before : {false, true})
+        for (const Activation activation :
+             {Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::tanh})
+          ends.push_back({c_type, activation, bias, before, false});
+    }
+  return ends;
+}
+
+void expect_end(const GemmImpl& impl, Operands& operands, const Sums& sums, const End& end) {
+  const Size size = operands.size;
+  Matrix c(end.c_type, size.m, size.n, 3), before(end.c_type, size.m, size.n, 4);
+  if (!end.accumulate) c.fill(kNaN);
+  const Matrix old = c;
+  Buffer bias(DType::f32, size.n, 5);
+  GemmArgs args = operands.args();
+  args.c_type = end.c_type;
+  args.c = c.data();
+  args.ldc = c.ld();
+  args.accumulate = end.accumulate;
+  args.bias = end.bias ? bias.floats() : nullptr;
+  args.activation = end.activation;
+  args.before_activation = end.before ? before.data() : nullptr;
+  gemm_with(impl, args);
+
+  const std::string what =
+      fmt::format("{} into {}, activation {}{}{}", operands.describe(impl), name_of(end.c_type),
+                  static_cast<int>(end.activation), end.bias ? ", bias" : "", end.accumulate ? ", accumulated" : "");
+  const auto sum = [&](std::int64_t i, std::int64_t j) {
+    return sums.value[i * size.n + j] + (end.bias ? bias.at(j) : 0.0);
+  };
+  expect_result(c, size, sums, end.c_type, what, [&](std::int64_t i, std::int64_t j) {
+    return activated(end.activation, sum(i, j)) + (end.accumulate ? old.at(i, j) : 0.0);
+  });
+  if (end.before) expect_result(before, size, sums, end.c_type, what + ", before it", sum);
+}
+
+TEST(Gemm, EveryEndOfAProductIsRight) {
+  const OneThread one_thread;
+  for (const DType type : kFormats)
+    for (const bool b_transposed : {false, true})
+      for (const Size size : {Size{1, 1, 1}, Size{19, 258, 24}}) {
+        Operands operands(type, size, false, b_transposed);
+        const Sums sums = operands.sums();
+        for (const GemmImpl& impl : gemm_impls())
+          if (impl.accepts(type, cpu::isa()))
+            for (const End& end : ends()) expect_end(impl, operands, sums, end);
+      }
+}
+
+TEST(Gemm, AnEmptySumStillHasItsEnd) {
+  const OneThread one_thread;
+  for (const DType type : kFormats)
+    for (const GemmImpl& impl : gemm_impls()) {
+      if (!impl.accepts(type, cpu::isa())) continue;
+      Operands operands(type, {260, 3, 0}, true, false);
+      const Sums sums = operands.sums();
+      for (const End& end : ends()) expect_end(impl, operands, sums, end);
+    }
+}
+
+TEST(Gemm, AnEmptyResultIsLeftAlone) {
+  for (const Size size : {Size{0, 5, 4}, Size{5, 0, 4}, Size{0, 0, 0}}) {
+    Operands operands(DType::f32, size, false, false);
+    Matrix c(DType::f32, size.m, size.n, 3);
+    const Matrix before = c;
+    GemmArgs args = operands.args();
+    args.c = c.data();
+    args.ldc = c.ld();
+    gemm(args);
+    EXPECT_EQ(c, before);
+  }
+}
+
+TEST(Gemm, ANotANumberStaysInItsRow) {
+  for (const DType type : kFormats) {
+    Operands operands(type, {40, 20, 32}, false, true);
+    operands.a.buffer().set(37 * operands.a.ld() + 3, kNaN);
+    operands.a.buffer().set(5 * operands.a.ld() + 31, std::numeric_limits<float>::infinity());
+    Matrix c(DType::f32, 40, 20, 3);
+    GemmArgs args = operands.args();
+    args.c = c.data();
+    args.ldc = c.ld();
+    gemm(args);
+    for (std::int64_t i = 0; i < 40; ++i)
+      for (std::int64_t j = 0; j < 20; ++j) EXPECT_EQ(std::isfinite(c.at(i, j)), i != 37 && i != 5) << i << ", " << j;
+  }
+}
+
+TEST(Gemm, DoesNotDependOnThreads) {
+  for (const DType type : kFormats)
+    for (const auto& [size, a_transposed, b_transposed] :
+         {std::tuple{Size{2, 768, 4219}, true, false}, std::tuple{Size{600, 530, 70}, false, true},
+          std::tuple{Size{520, 300, 513}, true, false}, std::tuple{Size{530, 520, 65}, false, false},
+          std::tuple{Size{300, 270, 30}, true, true}})
+      for (const DType c_type : {DType::f32, type}) {
+        Operands operands(type, size, a_transposed, b_transposed);
+        expect_same_for_any_threads([&] {
+          Matrix c(c_type, size.m, size.n, 3);
+          GemmArgs args = operands.args();
+          args.c_type = c_type;
+          args.c = c.data();
+          args.ldc = c.ld();
+          args.accumulate = a_transposed;
+          gemm(args);
+          return c;
+        });
+      }
+}
+
+TEST(Gemm, TheFormatAndTheProcessorChooseTheImplementation) {
+  const cpu::Features& features = cpu::features();
+  for (const cpu::Isa isa : cpu::all_isas()) {
+    if (isa > cpu::highest_isa()) continue;
+    EXPECT_EQ(choose_gemm(DType::f32, isa).name, "onednn") << cpu::name_of(isa);
+    EXPECT_EQ(choose_gemm(DType::f16, isa).name, "widen") << cpu::name_of(isa);
+    const bool fast_bf16 =
+        isa == cpu::Isa::amx ? !features.amx_palette_hidden : isa >= cpu::Isa::avx512_bf16 && features.amd;
+    EXPECT_EQ(choose_gemm(DType::bf16, isa).name, fast_bf16 ? "onednn" : "widen") << cpu::name_of(isa);
+  }
+}
+
+TEST(Gemm, OneDnnWorksUnderTheSameCap) {
+  cpu::Isa expected = cpu::isa();
+  if (expected == cpu::Isa::amx && cpu::features().amx_palette_hidden) expected = cpu::Isa::avx512_bf16;
+  if (expected == cpu::Isa::avx512_fp16 && onednn_version().starts_with("2.")) expected = cpu::Isa::avx512_bf16;
+  Operands operands(DType::f32, {3, 3, 3}, false, false);
+  expect_plain_product(operands);
+  EXPECT_EQ(onednn_isa(), cpu::name_of(expected));
+}
+
+TEST(Gemm, TheListEndsWithAReferenceThatTakesEverything) {
+  const GemmImpl& last = gemm_impls().back();
+  EXPECT_EQ(last.name, "reference");
+  for (const DType type : kFormats)
+    for (const cpu::Isa isa : cpu::all_isas()) EXPECT_TRUE(last.accepts(type, isa));
+}
+
+}  // namespace
+}  // namespace hearth::kernels
