@@ -9,15 +9,15 @@ namespace hearth::io {
 namespace {
 
 const Json* find(const Json& object, std::string_view key, std::string_view file) {
-  check(object.is_object(), "{} must hold a JSON object with the key {}, found {}", file, excerpt(key),
-        excerpt(object));
+  if (!object.is_object())
+    fail("{} must hold a JSON object with the key {}, found {}", file, excerpt(key), excerpt(object));
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
 }
 
 const Json& at(const Json& object, std::string_view key, std::string_view file) {
   const Json* value = find(object, key, file);
-  check(value != nullptr, "{} lacks the key {}", file, excerpt(key));
+  if (value == nullptr) fail("{} lacks the key {}", file, excerpt(key));
   return *value;
 }
 

@@ -36,6 +36,9 @@ void declare(Arguments& options, QaArguments& arguments) {
   options.add("test_file", &arguments.test_file, "questions to predict answers for");
   options.add("max_seq_length", &arguments.max_seq_length, "longest window of tokens").at_least(1);
   options.add("doc_stride", &arguments.doc_stride, "tokens that neighbouring windows share").at_least(0);
+  options.add("whole_context", &arguments.whole_context,
+              "put all of a context longer than max_seq_length into windows; by default its rest is left out, as "
+              "tokenizers 0.23.2, which the reference results come from, leaves it");
   options.add("pad_to_max_length", &arguments.pad_to_max_length,
               "compute padding too, up to max_seq_length; False: to the longest of the batch; not given: none");
   options.add("max_train_samples", &arguments.max_train_samples, "first questions and windows to train on").at_least(1);

@@ -23,20 +23,6 @@ namespace python = tokenizer::python;
 
 constexpr std::int64_t kContextsPerTask = 64, kExamplesPerTask = 256;
 
-// A token that continues a word cannot begin a text: then another one would stand in its place.
-bool continues_word(const Pieces& pieces, std::size_t token, std::string_view text, const Tokenizer& tokenizer) {
-  const Pieces rest = tokenizer.pieces(python::suffix(text, pieces.offsets[token].begin));
-  return !rest.ids.empty() && rest.ids.front() != pieces.ids[token];
-}
-
-// The pieces up to the end of the word that makes them at least `limit`.
-void cut_behind_word(Pieces& pieces, std::size_t limit, std::string_view text, const Tokenizer& tokenizer) {
-  std::size_t end = limit;
-  while (end < pieces.ids.size() && continues_word(pieces, end, text, tokenizer)) ++end;
-  pieces.ids.resize(end);
-  pieces.offsets.resize(end);
-}
-
 // Each distinct context as tokens, and which of them every example has.
 struct Contexts {
   std::vector<Pieces> pieces;
@@ -54,20 +40,19 @@ Contexts tokenize_contexts(std::span<const QaExample> examples, const Tokenizer&
     contexts.of_example.push_back(found->second);
   }
 
-  const auto limit = static_cast<std::size_t>(options.max_seq_length);
+  const std::int64_t limit = options.whole_context ? tokenizer::kUnlimited : options.max_seq_length;
   std::vector<char> is_cut(texts.size());
   contexts.pieces.resize(texts.size());
   cpu::parallel_chunks(static_cast<std::int64_t>(texts.size()), kContextsPerTask, [&](auto begin, auto end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      Pieces& pieces = contexts.pieces[i] = tokenizer.pieces(texts[i]);
-      const std::size_t whole = pieces.ids.size();
-      if (!options.whole_context && whole > limit) cut_behind_word(pieces, limit, texts[i], tokenizer);
-      is_cut[i] = pieces.ids.size() < whole;
+      contexts.pieces[i] = tokenizer.pieces(texts[i], limit);
+      is_cut[i] = contexts.pieces[i].cut;
     }
   });
   if (const auto count = std::count(is_cut.begin(), is_cut.end(), 1); count > 0) {
-    log_warning("{} of {} contexts are longer than {} tokens: what follows in them is not used", count, texts.size(),
-                limit);
+    log_warning(
+        "{} of {} contexts are longer than {} tokens: what follows in them is not used; --whole_context uses it", count,
+        texts.size(), limit);
   }
   return contexts;
 }

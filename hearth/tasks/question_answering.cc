@@ -37,6 +37,7 @@ QuestionAnswering::QuestionAnswering(const RunQaArguments& args, std::shared_ptr
     : args_(args), tokenizer_(std::move(tokenizer)), tokenizer_folder_(std::move(tokenizer_folder)) {
   feature_options_.max_seq_length = usable_length(args_.data.max_seq_length, *tokenizer_, model_positions);
   feature_options_.doc_stride = args_.data.doc_stride;
+  feature_options_.whole_context = args_.data.whole_context;
 }
 
 QaFeatures QuestionAnswering::features(const std::string& kind, const std::string& file,
