@@ -42,6 +42,7 @@ int ask(std::span<const std::string> words) {
   options.doc_stride = std::min(options.doc_stride, options.max_seq_length / 3);
   const std::string context =
       context_file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : io::read_file(context_file);
+  check(context.find_first_not_of(" \t\r\n") != std::string::npos, "--context {} holds no text", context_file);
 
   const auto show = [&](const std::string& text) {
     const tasks::QaPrediction prediction = tasks::answer_question(*model, *tokenizer, context, text, options);

@@ -19,6 +19,7 @@ int ask(std::span<const std::string> words);
 int train_tokenizer(std::span<const std::string> words);
 int init_model(std::span<const std::string> words);
 int verify(std::span<const std::string> words);
+int bench(std::span<const std::string> words);
 int env(std::span<const std::string> words);
 
 }  // namespace hearth::apps

@@ -11,6 +11,7 @@ std::span<const Command> commands() {
       Command{"train_tokenizer", "make a WordPiece vocabulary from text", train_tokenizer},
       Command{"init_model", "make a model with random weights from a config.json and a tokenizer", init_model},
       Command{"verify", "check this build against golden files of PyTorch and transformers", verify},
+      Command{"bench", "time training steps, matrix products, other kernels and the tokenizer", bench},
       Command{"env", "describe this machine and build, for a bug report", env},
   };
   return all;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/apps/command.h"
+#include "hearth/apps/model_card.h"
 #include "hearth/base/log.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
@@ -63,8 +64,9 @@ int run_qa(std::span<const std::string> words) {
   tasks::QuestionAnswering task(args, tokenizer, tokenizer_folder, model->max_positions());
   const bool train = args.training.do_train;
   Dataset train_data = train ? task.train_data() : Dataset();
-  tasks::QuestionAnswering::Questions evaluation;
+  tasks::QuestionAnswering::Questions evaluation, prediction;
   if (args.training.do_eval) evaluation = task.evaluation_questions();
+  if (args.training.do_predict) prediction = task.prediction_questions();
 
   TrainerHooks hooks;
   hooks.save_beside = [&](const std::filesystem::path& folder) {
@@ -72,7 +74,7 @@ int run_qa(std::span<const std::string> words) {
     io::replace_file(folder / "training_args.json", io::dump_json(to_json(args.resolved), 2) + "\n");
   };
   Trainer* running = nullptr;
-  hooks.evaluate = [&] { return task.answer(*running, evaluation, "eval", "eval"); };
+  if (args.training.do_eval) hooks.evaluate = [&] { return task.answer(*running, evaluation, "eval", "eval"); };
   Trainer trainer(*model, args.training, std::move(train_data), hooks);
   running = &trainer;
   const std::string& output_dir = args.training.output_dir;
@@ -83,18 +85,19 @@ int run_qa(std::span<const std::string> words) {
     report(output_dir, "train", metrics);
     trainer.state().save(output_dir);
   }
+  io::Json evaluated = io::Json::object();
   if (args.training.do_eval) {
-    io::Json metrics = task.answer(trainer, evaluation, "eval", "eval");
+    io::Json metrics = evaluated = task.answer(trainer, evaluation, "eval", "eval");
     if (train) metrics["epoch"] = trainer.state().epoch;
     metrics["eval_samples"] = evaluation.features.size();
     report(output_dir, "eval", metrics);
   }
   if (args.training.do_predict) {
-    const auto questions = task.prediction_questions();
-    io::Json metrics = task.answer(trainer, questions, "predict", "test");
-    metrics["predict_samples"] = questions.features.size();
+    io::Json metrics = task.answer(trainer, prediction, "predict", "test");
+    metrics["predict_samples"] = prediction.features.size();
     report(output_dir, "predict", metrics);
   }
+  if (train) io::replace_file(std::filesystem::path(output_dir) / "README.md", model_card(args, evaluated));
   return 0;
 }
 

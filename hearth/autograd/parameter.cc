@@ -22,13 +22,16 @@ Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm)
   auto parameter = std::make_unique<Parameter>();
   std::int64_t rows = 0, offset = 0;
   for (Parameter::Part& part : parts) {
-    check(!contains(part.name), "[ParameterStore] two parameters are named {}", part.name);
+    check(!contains(part.name) && std::ranges::count(parts, part.name, &Parameter::Part::name) == 1,
+          "[ParameterStore] two parameters are named {}", part.name);
+    check(part.shape.with_first(1) == parts.front().shape.with_first(1),
+          "[ParameterStore] {} {} does not stack with {} {}", part.name, part.shape.to_string(), parts.front().name,
+          parts.front().shape.to_string());
     part.offset = offset;
     offset += part.shape.size();
     rows += part.shape[0];
   }
   parameter->shape = parts.front().shape.with_first(rows);
-  check(parameter->shape.size() == offset, "[ParameterStore] the parts of {} do not stack", parts.front().name);
   parameter->parts = std::move(parts);
   parameter->is_norm = is_norm;
   return *parameters_.emplace_back(std::move(parameter));

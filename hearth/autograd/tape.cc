@@ -1,5 +1,7 @@
 #include "hearth/autograd/tape.h"
 
+#include "hearth/base/profiler.h"
+
 namespace hearth {
 
 void Tape::use(Parameter& parameter) {
@@ -7,6 +9,7 @@ void Tape::use(Parameter& parameter) {
 }
 
 void Tape::backward(const Var& loss, float seed, const GradReady& ready) {
+  const Span span("backward");
   check(loss.value().size() == 1, "[Tape::backward] the loss must be one number, its shape is {}",
         loss.value().shape().to_string());
   Tensor dloss(loss.value().shape(), DType::f32);

@@ -11,9 +11,9 @@
 namespace hearth::kernels {
 
 // C(m, n) = [C +] A(m, k) B(k, n) [+ bias] [then an activation], sums in f32.
-// A and B are of one format; a transposed operand is stored (k, m) or (n, k). With A transposed, k counts tokens:
-// it is cut into fixed chunks that are added up in order. Rows of the result are cut into fixed tiles, each computed
-// by one thread, so the bits do not depend on the number of threads.
+// A and B are of one format; a transposed operand is stored (k, m) or (n, k). With A transposed, k counts tokens.
+// The result is cut into fixed tiles, each computed by one thread that adds up in a fixed order, so the bits do not
+// depend on the number of threads.
 struct GemmArgs {
   std::int64_t m = 0, n = 0, k = 0;
   DType type = DType::f32;  // of A and B
@@ -32,27 +32,12 @@ struct GemmArgs {
   void* before_activation = nullptr;  // (m, n) of c_type and ldc: A B + bias, kept for backward; may be null
 };
 
-// One tile: C(m, n) f32 = [C +] A B, on the calling thread. A and B point at the tile's first element.
-struct GemmTile {
-  std::int64_t m, n, k;
-  DType type;
-  const void* a;
-  std::int64_t lda;
-  bool a_transposed;
-  const void* b;
-  std::int64_t ldb;
-  bool b_transposed;
-  float* c;
-  std::int64_t ldc;
-  bool accumulate;
-};
-
 // Implementations, best first; the last, a plain reference, accepts everything. Which one a format gets depends on
 // the processor and the format alone, never on a timing: results must repeat.
 struct GemmImpl {
   std::string_view name;
   bool (*accepts)(DType, cpu::Isa);
-  void (*run)(const GemmTile&);
+  void (*run)(const GemmArgs&);
 };
 std::span<const GemmImpl> gemm_impls();
 const GemmImpl& choose_gemm(DType, cpu::Isa);

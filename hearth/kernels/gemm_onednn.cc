@@ -232,6 +232,8 @@ void onednn_tile(const GemmTile& tile) {
   }
 }
 
+void onednn_gemm(const GemmArgs& args) { run_tiled(args, onednn_tile); }
+
 std::string onednn_version() {
   const dnnl_version_t* version = dnnl::version();
   return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);

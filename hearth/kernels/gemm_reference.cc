@@ -1,6 +1,7 @@
 #include "hearth/kernels/gemm_reference.h"
 
 #include "hearth/base/error.h"
+#include "hearth/kernels/gemm_tiles.h"
 
 namespace hearth::kernels {
 namespace {
@@ -20,8 +21,6 @@ void product(const GemmTile& t) {
     }
 }
 
-}  // namespace
-
 void reference_tile(const GemmTile& tile) {
   switch (tile.type) {
     case DType::f32:
@@ -34,5 +33,9 @@ void reference_tile(const GemmTile& tile) {
       fail("[gemm] no product of {}", name_of(tile.type));
   }
 }
+
+}  // namespace
+
+void reference_gemm(const GemmArgs& args) { run_tiled(args, reference_tile); }
 
 }  // namespace hearth::kernels

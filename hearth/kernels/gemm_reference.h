@@ -5,6 +5,6 @@
 namespace hearth::kernels {
 
 // The plain product, one sum after the other in double: the oracle of the fast ones.
-void reference_tile(const GemmTile& tile);
+void reference_gemm(const GemmArgs& args);
 
 }  // namespace hearth::kernels

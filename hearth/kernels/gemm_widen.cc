@@ -13,10 +13,6 @@ void widen_rows(DType type, const void* from, std::int64_t ld, std::int64_t rows
                    DType::f32, to + row * cols, cols);
 }
 
-}  // namespace
-
-bool widen_accepts(DType type, cpu::Isa) { return type == DType::bf16 || type == DType::f16; }
-
 void widen_tile(const GemmTile& tile) {
   GemmTile wide = tile;
   wide.type = DType::f32;
@@ -32,5 +28,11 @@ void widen_tile(const GemmTile& tile) {
   wide.ldb = b_cols;
   onednn_tile(wide);
 }
+
+}  // namespace
+
+bool widen_accepts(DType type, cpu::Isa) { return type == DType::bf16 || type == DType::f16; }
+
+void widen_gemm(const GemmArgs& args) { run_tiled(args, widen_tile); }
 
 }  // namespace hearth::kernels

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hearth/base/log.h"
+#include "hearth/base/profiler.h"
 #include "hearth/io/checkpoint.h"
 #include "hearth/io/file.h"
 #include "hearth/io/safetensors.h"
@@ -103,6 +104,7 @@ void Pretrained::initialise_all(std::uint64_t seed) {
 }
 
 nn::ModelOutput Pretrained::forward(ops::Context& ctx, const Batch& batch) {
+  const Span span("forward");
   ctx.sequences = nn::sequences_of(batch);
   const Var hidden = encoder()(ctx, batch);
   return head(ctx, batch, hidden);

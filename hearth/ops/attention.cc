@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hearth/base/profiler.h"
 #include "hearth/kernels/attention.h"
 #include "hearth/ops/grad.h"
 
@@ -15,6 +16,7 @@ std::byte* column(const Tensor& x, std::int64_t index) {
 }  // namespace
 
 Var attention(Context& ctx, const Var& qkv, std::int64_t heads, float dropout_p, std::uint32_t site) {
+  const Span span("attention forward");
   const std::int64_t tokens = qkv.value().rows(), hidden = qkv.value().row_size() / 3;
   check(qkv.value().row_size() == 3 * hidden && hidden % heads == 0,
         "[attention] rows of {} do not hold queries, keys and values of {} heads", qkv.value().row_size(), heads);
@@ -38,6 +40,7 @@ Var attention(Context& ctx, const Var& qkv, std::int64_t heads, float dropout_p,
   if (ctx.tape == nullptr) return Var(out);
 
   return ctx.tape->record(out, [qkv, args, out, lse, hidden](Tensor dout) {
+    const Span backward_span("attention backward");
     Tensor dqkv(qkv.value().shape(), qkv.value().type());
     kernels::attention_backward(
         args, {dout.raw(), column(dqkv, 0), column(dqkv, hidden), column(dqkv, 2 * hidden), args.stride});

@@ -19,7 +19,7 @@ Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const V
     const Var output = body(again, input);
     // The outer walk reports the parameters: it noted their uses when the body first ran.
     inner.backward_from(output, std::move(dy));
-    add_grad(x, std::move(input.grad()));
+    if (input.grad().defined()) add_grad(x, std::move(input.grad()));
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hearth/base/profiler.h"
 #include "hearth/kernels/elementwise.h"
 #include "hearth/kernels/embedding.h"
 #include "hearth/ops/grad.h"
@@ -9,6 +10,7 @@
 namespace hearth::ops {
 
 Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
+  const Span span("embedding forward");
   const auto tokens = static_cast<std::int64_t>(lookups.front().ids.size());
   const std::int64_t hidden = lookups.front().table->shape[1];
   Tensor sum({tokens, hidden}, DType::f32);
@@ -31,6 +33,7 @@ Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
   if (ctx.tape == nullptr) return Var(y);
 
   return ctx.tape->record(y, [lookups = std::move(lookups)](Tensor dy) {
+    const Span backward_span("embedding backward");
     for (const Lookup& lookup : lookups) {
       const GradTarget target = grad_target(*lookup.table);
       if (!target.accumulate) target.tensor.fill_zero();

@@ -1,5 +1,6 @@
 #include "hearth/ops/grad.h"
 
+#include "hearth/base/profiler.h"
 #include "hearth/kernels/elementwise.h"
 
 namespace hearth::ops {
@@ -20,6 +21,7 @@ void add_grad(const Var& x, Tensor dx) {
   if (!x.grad().defined()) {
     x.grad() = std::move(dx);
   } else {
+    const Span span("gradient addition");
     kernels::add_into(dx.type(), dx.size(), dx.raw(), x.grad().raw());
   }
 }

@@ -1,5 +1,6 @@
 #include "hearth/ops/layer_norm.h"
 
+#include "hearth/base/profiler.h"
 #include "hearth/kernels/layer_norm.h"
 #include "hearth/ops/grad.h"
 
@@ -7,6 +8,7 @@ namespace hearth::ops {
 
 Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma, Parameter& beta, float eps,
                float dropout_p, std::uint32_t site) {
+  const Span span("layer norm forward");
   const Tensor& z = x.value();
   check(z.row_size() == gamma.shape.size(), "[layer_norm] rows of {} elements, {} has {}", z.row_size(),
         gamma.parts.front().name, gamma.shape.size());
@@ -34,6 +36,7 @@ Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma
   if (ctx.tape == nullptr) return Var(y);
 
   return ctx.tape->record(y, [x, residual, &gamma, &beta, args, mean, rstd](Tensor dy) {
+    const Span backward_span("layer norm backward");
     kernels::LayerNormGradArgs grads;
     grads.dy = dy.raw();
     grads.dx = dy.raw();

@@ -1,5 +1,6 @@
 #include "hearth/ops/linear.h"
 
+#include "hearth/base/profiler.h"
 #include "hearth/kernels/elementwise.h"
 #include "hearth/kernels/gemm.h"
 #include "hearth/ops/grad.h"
@@ -17,6 +18,7 @@ Tensor in_format(Tensor x, DType type) {
 
 // dW (N, K) = dy^T x, summed over tokens, straight into the gradient arena.
 void weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight) {
+  const Span span("linear weight gradient");
   const GradTarget target = grad_target(weight);
   kernels::GemmArgs product;
   product.m = weight.shape[0];
@@ -36,6 +38,7 @@ void weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight) {
 
 // dx (T, K) = dy W
 void input_grad(const Tensor& dy, Parameter& weight, const Var& x) {
+  const Span span("linear input gradient");
   const GradTarget target = grad_target(x);
   kernels::GemmArgs product;
   product.m = dy.rows();
@@ -57,6 +60,7 @@ void input_grad(const Tensor& dy, Parameter& weight, const Var& x) {
 }  // namespace
 
 Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kernels::Activation activation, DType out) {
+  const Span span("linear forward");
   const std::int64_t tokens = x.value().rows(), outputs = weight.shape[0], inputs = weight.shape[1];
   check(x.value().row_size() == inputs, "[linear] the input {} does not fit the weight {} {}",
         x.value().shape().to_string(), weight.parts.front().name, weight.shape.to_string());
@@ -90,11 +94,13 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
 
   return ctx.tape->record(y, [x, &weight, bias, activation, before](Tensor dy) mutable {
     if (before.defined()) {
+      const Span activation_span("activation backward");
       kernels::activation_backward(activation, dy.type(), dy.size(), before.raw(), dy.raw(), dy.raw());
       before = Tensor();
     }
     dy = in_format(std::move(dy), x.value().type());
     if (bias != nullptr) {
+      const Span bias_span("linear bias gradient");
       const GradTarget target = grad_target(*bias);
       kernels::column_sums(dy.type(), dy.rows(), dy.row_size(), dy.raw(), dy.row_size(), target.tensor.data<float>(),
                            target.accumulate);

@@ -1,5 +1,6 @@
 #include "hearth/ops/loss.h"
 
+#include "hearth/base/profiler.h"
 #include "hearth/kernels/elementwise.h"
 #include "hearth/kernels/loss.h"
 #include "hearth/ops/grad.h"
@@ -28,6 +29,7 @@ float* gradient_buffer(const Context& ctx, const Var& logits, Tensor& dlogits) {
 
 Var cross_entropy(Context& ctx, const Var& logits, std::span<const std::int64_t> labels, std::int64_t ignore_label,
                   float label_smoothing) {
+  const Span span("loss");
   const std::int64_t rows = logits.value().rows(), classes = logits.value().row_size();
   check(static_cast<std::int64_t>(labels.size()) == rows, "[cross_entropy] {} labels for {} rows", labels.size(), rows);
   for (const std::int64_t label : labels)
@@ -42,6 +44,7 @@ Var cross_entropy(Context& ctx, const Var& logits, std::span<const std::int64_t>
 
 Var span_loss(Context& ctx, const Var& logits, std::span<const std::int64_t> starts,
               std::span<const std::int64_t> ends) {
+  const Span span("loss");
   const auto count = static_cast<std::size_t>(ctx.sequences.count());
   check(starts.size() == count && ends.size() == count, "[span_loss] {} starts and {} ends for {} sequences",
         starts.size(), ends.size(), count);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hearth/base/profiler.h"
 #include "hearth/kernels/elementwise.h"
 
 namespace hearth::ops {
@@ -13,6 +14,7 @@ Tensor weight_in(Parameter& parameter, DType type) {
   if (found == parameter.replicas.end())
     found = parameter.replicas.insert(found, {kind, 0, Tensor(parameter.shape, type)});
   if (found->version != parameter.version) {
+    const Span span("weight conversion");
     kernels::convert(DType::f32, parameter.master.raw(), type, found->value.raw(), parameter.shape.size());
     found->version = parameter.version;
   }

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "hearth/base/profiler.h"
 #include "hearth/kernels/optimizer.h"
 #include "hearth/optim/adafactor.h"
 #include "hearth/optim/adamw.h"
@@ -18,6 +19,7 @@ bool decays(const Parameter& parameter) {
 }
 
 void Optimizer::step(double lr, float grad_scale) {
+  const Span span("optimizer");
   ++steps_;
   update(lr, grad_scale);
   parameters_->mark_changed();
@@ -32,6 +34,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Param
 }
 
 double grad_norm(const ParameterStore& parameters) {
+  const Span span("gradient norm");
   return std::sqrt(kernels::sum_of_squares(parameters.size(), parameters.grad().data<float>()));
 }
 

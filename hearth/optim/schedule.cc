@@ -24,6 +24,9 @@ bool is_schedule(std::string_view name) { return std::ranges::find(kNames, name)
 double schedule_factor(const ScheduleOptions& options, std::int64_t step, double initial_lr) {
   const std::string_view name = options.name;
   check(is_schedule(name), "the schedule '{}' is not known; choose one of {}", name, fmt::join(kNames, ", "));
+  check(name != "polynomial" || initial_lr > options.lr_end,
+        "polynomial decay ends at a learning rate of {}, which must be below the initial one, {}", options.lr_end,
+        initial_lr);
   if (name == "constant") return 1;
   const auto now = static_cast<double>(step);
   if (name == "inverse_sqrt") {
@@ -41,8 +44,8 @@ double schedule_factor(const ScheduleOptions& options, std::int64_t step, double
   if (name == "polynomial") {
     if (step > options.total_steps) return options.lr_end / initial_lr;
     const double range = initial_lr - options.lr_end;
-    const double left = 1 - static_cast<double>(step - options.warmup_steps) /
-                                static_cast<double>(options.total_steps - options.warmup_steps);
+    const double left =
+        1 - static_cast<double>(step - options.warmup_steps) / at_least_one(options.total_steps - options.warmup_steps);
     return (range * std::pow(left, options.power) + options.lr_end) / initial_lr;
   }
   const double progress =

@@ -10,6 +10,7 @@
 #include "hearth/data/sampler.h"
 #include "hearth/kernels/peak.h"
 #include "hearth/train/checkpoint.h"
+#include "hearth/train/profile.h"
 #include "hearth/train/results.h"
 
 namespace hearth {
@@ -85,8 +86,8 @@ Trainer::Plan Trainer::make_plan() const {
   check(args_.train_sampling_strategy != "group_by_length" || std::ssize(train_data_.lengths) == train_data_.size,
         "--train_sampling_strategy group_by_length needs the lengths of all {} items, the dataset has {}",
         train_data_.size, train_data_.lengths.size());
-  check(args_.eval_strategy == "no" || hooks_.evaluate, "--eval_strategy {} needs something to evaluate on",
-        args_.eval_strategy);
+  check((args_.eval_strategy == "no" && !args_.eval_on_start) || hooks_.evaluate, "{} needs something to evaluate on",
+        args_.eval_on_start ? "--eval_on_start" : "--eval_strategy " + args_.eval_strategy);
   plan.updates = divided_up(plan.batches, window);
   if (args_.max_steps > 0) {
     plan.max_steps = args_.max_steps;
@@ -138,9 +139,12 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
   stop_ = state_.global_step >= plan.max_steps;
   {
     Progress progress("training", plan.max_steps, quiet);
-    if (args_.eval_on_start && hooks_.evaluate && state_.global_step == 0) log_row(hooks_.evaluate(), progress);
+    if (args_.eval_on_start && state_.global_step == 0) log_row(hooks_.evaluate(), progress);
+    std::optional<Profiler> profiler;
+    if (args_.profile) profiler.emplace();
     for (std::int64_t epoch = state_.global_step / plan.updates; epoch < plan.epochs && !stop_; ++epoch)
       train_epoch(plan, epoch, progress);
+    if (profiler) write_profile(*profiler, args_.output_dir);
   }
   if (args_.load_best_model_at_end) load_best_model();
 
@@ -175,7 +179,10 @@ void Trainer::train_epoch(const Plan& plan, std::int64_t epoch, Progress& progre
   data::Prefetcher<std::vector<Batch>> windows(next_window, kWindowsAhead);
   const StepOptions options{args_.train_format(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed)};
   while (!stop_) {
-    const std::optional<std::vector<Batch>> window = windows.next();
+    const std::optional<std::vector<Batch>> window = [&] {
+      const Span waiting("data wait");
+      return windows.next();
+    }();
     if (!window) break;
     const double lr = args_.learning_rate * optim::schedule_factor(schedule_, optimizer_->steps(), args_.learning_rate);
     const StepResult result = training_step(model_, *optimizer_, scaler_, *window,
@@ -189,7 +196,11 @@ void Trainer::train_epoch(const Plan& plan, std::int64_t epoch, Progress& progre
     }
     ++state_.global_step;
     state_.epoch = static_cast<double>(epoch) + static_cast<double>(batches_done) / static_cast<double>(plan.batches);
-    after_step(result, lr, batches_done == plan.batches, progress);
+    {
+      const Span reporting("logging, evaluation, saving", Span::Inner::hidden);
+      after_step(result, lr, batches_done == plan.batches, progress);
+    }
+    Profiler::end_step();
   }
 }
 

@@ -51,6 +51,7 @@ struct TrainingArguments {
   bool logging_first_step = false;
   bool logging_nan_inf_filter = true;
   bool include_tokens_per_second = false, include_num_input_tokens_seen = false;
+  bool profile = false;  // profile.json and trace.json in output_dir
   std::optional<bool> disable_tqdm;
   double eval_delay = 0;  // in steps or epochs, as eval_strategy is
   bool eval_on_start = false;

@@ -65,6 +65,8 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
   options.add("include_tokens_per_second", &args.include_tokens_per_second, "report training tokens a second");
   options.add("include_num_input_tokens_seen", &args.include_num_input_tokens_seen, "log the number of tokens read");
   options.add("disable_tqdm", &args.disable_tqdm, "no progress bar");
+  options.add("profile", &args.profile,
+              "write where each step's time went into output_dir: profile.json by op, trace.json for Perfetto");
 
   options.section("Evaluation");
   options.add("eval_strategy", &args.eval_strategy, "when to evaluate")

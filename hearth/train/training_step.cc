@@ -1,10 +1,13 @@
 #include "hearth/train/training_step.h"
 
+#include "hearth/base/profiler.h"
+
 namespace hearth {
 
 StepResult training_step(nn::Model& model, optim::Optimizer& optimizer, optim::LossScaler& scaler,
                          std::span<const Batch> micro_batches, std::uint64_t step, double lr,
                          const StepOptions& options) {
+  const Span span("step");
   StepResult result;
   const auto count = static_cast<float>(micro_batches.size());
   const float scale = scaler.scale();

@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Golden{"dynamic_fp32", "nodrop_fp32_dynamic_seed42.json", "--pad_to_max_length False", 1e-3, 1e-3},
                     Golden{"packed_bf16", "nodrop_packed_bf16_seed42.json", "--bf16", 2e-3, 5e-2},
                     Golden{"padded_bf16", "nodrop_bf16_seed42.json", "--bf16 --pad_to_max_length True", 2e-3, 5e-2}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& golden) { return std::string(golden.param.name); });
 
 }  // namespace
 }  // namespace hearth

@@ -1,6 +1,7 @@
 #include "hearth/cpu/parallel.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <atomic>

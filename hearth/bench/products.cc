@@ -1,0 +1,73 @@
+#include "hearth/bench/products.h"
+
+#include <algorithm>
+
+#include "hearth/base/timer.h"
+#include "hearth/bench/random_numbers.h"
+
+namespace hearth::bench {
+namespace {
+
+struct LinearLayer {
+  std::string_view name;
+  std::int64_t outputs, inputs;
+};
+
+}  // namespace
+
+std::vector<Product> training_products(const nn::EncoderConfig& config, std::int64_t tokens, DType type) {
+  const std::int64_t hidden = config.hidden, intermediate = config.intermediate;
+  std::vector<Product> products;
+  for (const auto& [name, outputs, inputs] :
+       {LinearLayer{"query, key, value", 3 * hidden, hidden}, LinearLayer{"attention output", hidden, hidden},
+        LinearLayer{"intermediate", intermediate, hidden}, LinearLayer{"output", hidden, intermediate}}) {
+    products.push_back({name, kPasses[0], tokens, outputs, inputs, false, true, type, type});
+    products.push_back({name, kPasses[1], tokens, inputs, outputs, false, false, type, type});
+    products.push_back({name, kPasses[2], outputs, inputs, tokens, true, false, type, DType::f32});
+  }
+  return products;
+}
+
+std::vector<const kernels::GemmImpl*> product_impls(DType type) {
+  std::vector<const kernels::GemmImpl*> impls;
+  const auto all = kernels::gemm_impls();
+  for (const kernels::GemmImpl& impl : all.first(all.size() - 1))
+    if (impl.accepts(type, cpu::isa())) impls.push_back(&impl);
+  return impls;
+}
+
+ProductMemory::ProductMemory(const std::vector<Product>& products) {
+  std::int64_t a = 0, b = 0, c = 0;
+  for (const Product& product : products) {
+    a = std::max(a, product.m * product.k);
+    b = std::max(b, product.k * product.n);
+    c = std::max(c, product.m * product.n * static_cast<std::int64_t>(size_of(product.c_type)));
+  }
+  a_ = Tensor({a}, products.front().type);
+  b_ = Tensor({b}, products.front().type);
+  c_ = Tensor({c}, DType::u8);
+  fill_randomly(a_);
+  fill_randomly(b_);
+}
+
+Work ProductMemory::run(const Product& product, const kernels::GemmImpl& impl) const {
+  kernels::GemmArgs args;
+  args.m = product.m;
+  args.n = product.n;
+  args.k = product.k;
+  args.type = product.type;
+  args.a = a_.raw();
+  args.lda = product.a_transposed ? product.m : product.k;
+  args.a_transposed = product.a_transposed;
+  args.b = b_.raw();
+  args.ldb = product.b_transposed ? product.k : product.n;
+  args.b_transposed = product.b_transposed;
+  args.c_type = product.c_type;
+  args.c = c_.raw();
+  args.ldc = product.n;
+  const Timer timer;
+  kernels::gemm_with(impl, args);
+  return {product.flops(), timer.seconds()};
+}
+
+}  // namespace hearth::bench

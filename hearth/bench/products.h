@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "hearth/kernels/gemm.h"
+#include "hearth/nn/encoder.h"
+#include "hearth/tensor/tensor.h"
+
+namespace hearth::bench {
+
+// One matrix product of a training step: the forward pass, the input gradient or the weight gradient of a linear layer.
+struct Product {
+  std::string_view layer, pass;
+  std::int64_t m = 0, n = 0, k = 0;
+  bool a_transposed = false, b_transposed = false;
+  DType type = DType::f32, c_type = DType::f32;
+
+  double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+};
+
+inline constexpr std::string_view kPasses[] = {"forward", "input gradient", "weight gradient"};
+
+// Those of one encoder layer, as ops::linear calls them: query, key and value in one, attention's output, the widening
+// and the narrowing layer; each in the three passes.
+std::vector<Product> training_products(const nn::EncoderConfig& config, std::int64_t tokens, DType type);
+
+// The implementations that take the format on this processor, but for the plain reference.
+std::vector<const kernels::GemmImpl*> product_impls(DType type);
+
+// Operations and the time they took.
+struct Work {
+  double flops = 0, seconds = 0;
+
+  double gflops() const { return seconds > 0 ? flops / seconds / 1e9 : 0; }
+  Work& operator+=(const Work& other) {
+    flops += other.flops;
+    seconds += other.seconds;
+    return *this;
+  }
+};
+
+// Memory that some products read (small random numbers) and write.
+class ProductMemory {
+ public:
+  explicit ProductMemory(const std::vector<Product>& products);
+
+  // Time of the bare product, without bias or activation.
+  Work run(const Product& product, const kernels::GemmImpl& impl) const;
+
+ private:
+  Tensor a_, b_, c_;
+};
+
+}  // namespace hearth::bench

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hearth/base/dtype.h"
+#include "hearth/bench/products.h"
+#include "hearth/io/json_fwd.h"
+
+namespace hearth::bench {
+
+struct TrainBenchOptions {
+  std::string model = "bert-base";  // see model_config
+  std::int64_t batch = 12, seq = 384;
+  DType dtype = DType::bf16;
+  std::int64_t steps = 5, warmup = 2;
+  std::string lengths;  // a file, see read_lengths; empty: every sequence has `seq` tokens
+};
+
+struct TrainBenchResult {
+  TrainBenchOptions options;
+  std::vector<double> seconds;                      // of each timed step
+  double tokens = 0, flops = 0;                     // of all timed steps
+  Work ceiling;                                     // of all measurements between them
+  double ceiling_slowest = 0, ceiling_fastest = 0;  // GFLOP/s of single measurements
+  std::string ceiling_impls;
+  std::size_t peak_resident_bytes = 0;
+  double system_allocations = 0, page_faults = 0, skipped = 0;  // of all timed steps
+
+  io::Json to_json() const;
+  std::string to_text() const;
+};
+
+// Steps of question answering through training_step, on random weights; after each timed step the GEMM ceiling at its
+// number of tokens.
+TrainBenchResult bench_train(const TrainBenchOptions& options);
+
+}  // namespace hearth::bench

@@ -1,0 +1,63 @@
+#include "hearth/bench/workload.h"
+
+#include <charconv>
+#include <sstream>
+
+#include "hearth/base/error.h"
+#include "hearth/io/file.h"
+
+namespace hearth::bench {
+
+std::vector<std::int64_t> read_lengths(const std::filesystem::path& file, std::int64_t longest) {
+  std::vector<std::int64_t> lengths;
+  std::istringstream lines(io::read_file(file));
+  std::int64_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.empty()) continue;
+    std::int64_t length = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), length);
+    check(error == std::errc() && end == line.data() + line.size() && length >= 1,
+          "{}, line {}: '{}' is not a sequence's length; give one whole number a line", file.string(), number, line);
+    check(length <= longest, "{}, line {}: a sequence of {} tokens is longer than --seq {}", file.string(), number,
+          length, longest);
+    lengths.push_back(length);
+  }
+  check(!lengths.empty(), "{} holds no lengths; give one number a line", file.string());
+  return lengths;
+}
+
+Workload::Workload(const nn::EncoderConfig& config, std::int64_t batch, std::int64_t seq,
+                   std::vector<std::int64_t> lengths)
+    : vocab_size_(config.vocab_size),
+      token_types_(config.token_types),
+      batch_(batch),
+      seq_(seq),
+      padding_id_(config.padding_id),
+      lengths_(std::move(lengths)) {}
+
+std::int64_t Workload::next_length() { return lengths_.empty() ? seq_ : lengths_[at_++ % lengths_.size()]; }
+
+std::int32_t Workload::random_id() {
+  const auto id = static_cast<std::int32_t>(random_() % static_cast<std::uint32_t>(vocab_size_));
+  return id == padding_id_ ? (id + 1) % static_cast<std::int32_t>(vocab_size_) : id;
+}
+
+Batch Workload::next() {
+  Batch batch;
+  std::vector<std::int64_t> starts, ends;
+  for (std::int64_t s = 0; s < batch_; ++s) {
+    const auto length = static_cast<std::size_t>(next_length());
+    std::vector<std::int32_t> ids(length), types(length, 0);
+    for (std::int32_t& id : ids) id = random_id();
+    if (token_types_ > 1) std::fill(types.begin() + static_cast<std::ptrdiff_t>(length / 8), types.end(), 1);
+    batch.append(ids, types, static_cast<std::uint32_t>(s));
+    starts.push_back(static_cast<std::int64_t>(random_() % length));
+    ends.push_back(static_cast<std::int64_t>(length) - 1);
+  }
+  batch.labels = {{"start_positions", std::move(starts)}, {"end_positions", std::move(ends)}};
+  return batch;
+}
+
+}  // namespace hearth::bench

@@ -1,0 +1,92 @@
+#include "hearth/autograd/parameter.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace hearth {
+namespace {
+
+class Store : public testing::Test {
+ protected:
+  Store()
+      : first_(store_.add({{"first", {3, 5}, 0}})),
+        norm_(store_.add({{"norm", {7}, 0}}, true)),
+        qkv_(store_.add({{"query", {2, 3}, 0}, {"key", {2, 3}, 0}, {"value", {2, 3}, 0}})) {}
+
+  ParameterStore store_;
+  Parameter &first_, &norm_, &qkv_;
+};
+
+TEST_F(Store, LaysParametersOutInReverseOrderOfUse) {
+  store_.allocate();
+  EXPECT_EQ(qkv_.offset, 0);
+  EXPECT_LT(qkv_.offset, norm_.offset);
+  EXPECT_LT(norm_.offset, first_.offset);
+  EXPECT_EQ(store_.element_count(), 15 + 7 + 18);
+  EXPECT_GE(store_.size(), store_.element_count());
+  for (const auto& parameter : store_.parameters()) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(parameter->master.raw()) % 64, 0u);
+    EXPECT_EQ(parameter->master.raw(), store_.master().data<float>() + parameter->offset);
+    EXPECT_EQ(parameter->grad.raw(), store_.grad().data<float>() + parameter->offset);
+    EXPECT_EQ(parameter->master.shape(), parameter->shape);
+  }
+  EXPECT_EQ(store_.parameters().front().get(), &first_);
+}
+
+TEST_F(Store, StacksParts) {
+  store_.allocate();
+  EXPECT_EQ(qkv_.shape, (Shape{6, 3}));
+  ASSERT_EQ(qkv_.parts.size(), 3u);
+  EXPECT_EQ(qkv_.master_part(qkv_.parts[1]).raw(), qkv_.master.slice(2, 4).raw());
+  EXPECT_EQ(qkv_.grad_part(qkv_.parts[2]).raw(), qkv_.grad.slice(4, 6).raw());
+  EXPECT_EQ(qkv_.grad_part(qkv_.parts[2]).shape(), (Shape{2, 3}));
+}
+
+TEST_F(Store, KnowsEveryName) {
+  EXPECT_TRUE(store_.contains("first"));
+  EXPECT_TRUE(store_.contains("value"));
+  EXPECT_FALSE(store_.contains("valu"));
+  EXPECT_TRUE(norm_.is_norm);
+  EXPECT_FALSE(qkv_.is_norm);
+}
+
+TEST_F(Store, RefusesTwoOfAName) {
+  EXPECT_THROW(store_.add({{"key", {1}, 0}}), Error);
+  EXPECT_THROW(store_.add({{"twin", {1}, 0}, {"twin", {1}, 0}}), Error);
+}
+
+TEST_F(Store, RefusesPartsThatDoNotStack) {
+  EXPECT_THROW(store_.add({{"a", {2, 3}, 0}, {"b", {3, 2}, 0}}), Error);
+  EXPECT_THROW(store_.add({{"a", {1, 3}, 0}, {"b", {1, 2}, 0}, {"c", {1, 4}, 0}}), Error);
+}
+
+TEST_F(Store, RefusesParametersOnceItsMemoryIsTaken) {
+  store_.allocate();
+  EXPECT_THROW(store_.add({{"late", {1}, 0}}), Error);
+}
+
+TEST_F(Store, ZeroGradOnlyMarksAndCompleteGradsClearsWhatWasNotBegun) {
+  store_.allocate();
+  const auto fill = [](const Parameter& parameter, float value) { parameter.grad.data<float>()[0] = value; };
+  fill(first_, 1);
+  fill(norm_, 2);
+  store_.zero_grad();
+  EXPECT_EQ(first_.grad.data<float>()[0], 1);
+  EXPECT_FALSE(first_.has_grad);
+  norm_.has_grad = true;
+  store_.complete_grads();
+  EXPECT_EQ(first_.grad.data<float>()[0], 0);
+  EXPECT_EQ(norm_.grad.data<float>()[0], 2);
+  for (const auto& parameter : store_.parameters()) EXPECT_TRUE(parameter->has_grad);
+}
+
+TEST_F(Store, CountsChanges) {
+  store_.allocate();
+  const std::uint64_t before = qkv_.version;
+  store_.mark_changed();
+  EXPECT_GT(qkv_.version, before);
+}
+
+}  // namespace
+}  // namespace hearth

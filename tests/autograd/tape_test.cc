@@ -1,0 +1,189 @@
+#include "hearth/autograd/tape.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "hearth/cpu/memory.h"
+
+namespace hearth {
+namespace {
+
+Tensor number(float value) {
+  Tensor tensor(Shape{}, DType::f32);
+  *tensor.data<float>() = value;
+  return tensor;
+}
+
+void add_grad(const Var& x, float dx) {
+  if (!x.grad().defined()) x.grad() = number(0);
+  *x.grad().data<float>() += dx;
+}
+
+// y = factor * x, noting in `trace` when it is differentiated.
+Var times(Tape& tape, const Var& x, float factor, std::vector<std::string>* trace = nullptr, std::string name = {}) {
+  return tape.record(number(factor * x.value().item()), [=](Tensor dy) {
+    if (trace != nullptr) trace->push_back(name);
+    add_grad(x, factor * dy.item());
+  });
+}
+
+TEST(Tape, WalksFromTheLastToTheFirst) {
+  std::vector<std::string> trace;
+  Tape tape;
+  const Var x(number(3), true);
+  const Var a = times(tape, x, 2, &trace, "a");
+  const Var b = times(tape, a, 5, &trace, "b");
+  const Var c = times(tape, b, -1, &trace, "c");
+  EXPECT_EQ(c.value().item(), -30);
+  tape.backward(c, 0.5f);
+  EXPECT_EQ(trace, (std::vector<std::string>{"c", "b", "a"}));
+  EXPECT_EQ(x.grad().item(), -5);
+}
+
+TEST(Tape, AddsUpTheUsesOfAValue) {
+  Tape tape;
+  const Var x(number(3), true);
+  const Var a = times(tape, x, 2);
+  const Var b = times(tape, a, 5);
+  const Var c = tape.record(number(b.value().item() + a.value().item()), [=](Tensor dy) {
+    add_grad(b, dy.item());
+    add_grad(a, dy.item());
+  });
+  tape.backward(c, 1);
+  EXPECT_EQ(x.grad().item(), 12);
+}
+
+TEST(Tape, PassesOverWhatTheLossDoesNotNeed) {
+  std::vector<std::string> trace;
+  Tape tape;
+  const Var x(number(3), true);
+  const Var unused = times(tape, x, 7, &trace, "unused");
+  const Var used = times(tape, x, 2, &trace, "used");
+  tape.backward(used, 1);
+  EXPECT_EQ(trace, std::vector<std::string>{"used"});
+  EXPECT_EQ(x.grad().item(), 2);
+}
+
+TEST(Tape, StartsFromAnyValueWhoseGradientIsKnown) {
+  Tape tape;
+  const Var x(number(3), true);
+  const Var a = times(tape, x, 2);
+  tape.backward_from(a, number(10));
+  EXPECT_EQ(x.grad().item(), 20);
+}
+
+TEST(Tape, WantsOneNumberAsALoss) {
+  Tape tape;
+  const Var x(Tensor::zeros({2}, DType::f32));
+  EXPECT_THROW(tape.backward(x, 1), Error);
+}
+
+class Ready : public testing::Test {
+ protected:
+  Ready() {
+    for (const char* name : {"p", "q", "r"}) parameters_.push_back(&store_.add({{name, {1}, 0}}));
+    store_.allocate();
+  }
+  GradReady note() {
+    return [this](Parameter& parameter) { trace_.push_back("ready " + parameter.parts.front().name); };
+  }
+  Parameter& parameter(std::size_t index) { return *parameters_[index]; }
+
+  ParameterStore store_;
+  std::vector<Parameter*> parameters_;
+  std::vector<std::string> trace_;
+};
+
+TEST_F(Ready, ComesOnceAndAfterTheFirstUse) {
+  Tape tape;
+  const Var x(number(1), true);
+  tape.use(parameter(0));
+  const Var a = times(tape, x, 2, &trace_, "a");
+  tape.use(parameter(1));
+  const Var b = times(tape, a, 2, &trace_, "b");
+  tape.use(parameter(0));  // again
+  tape.use(parameter(2));
+  const Var c = times(tape, b, 2, &trace_, "c");
+  tape.backward(c, 1, note());
+  EXPECT_EQ(trace_, (std::vector<std::string>{"c", "ready r", "b", "ready q", "a", "ready p"}));
+}
+
+TEST_F(Ready, ComesForParametersWhoseResultIsNotNeeded) {
+  Tape tape;
+  const Var x(number(1), true);
+  tape.use(parameter(0));
+  const Var used = times(tape, x, 2, &trace_, "used");
+  tape.use(parameter(1));
+  const Var unused = times(tape, x, 2, &trace_, "unused");
+  tape.backward(used, 1, note());
+  EXPECT_EQ(trace_, (std::vector<std::string>{"ready q", "used", "ready p"}));
+}
+
+TEST_F(Ready, MayBeLeftOut) {
+  Tape tape;
+  const Var x(number(1), true);
+  tape.use(parameter(0));
+  const Var y = times(tape, x, 2);
+  tape.backward(y, 1);
+  EXPECT_EQ(x.grad().item(), 2);
+}
+
+TEST_F(Ready, ATapeIsGoodForAnotherPass) {
+  Tape tape;
+  for (int pass = 0; pass < 2; ++pass) {
+    const Var x(number(1), true);
+    tape.use(parameter(0));
+    const Var y = times(tape, x, 2);
+    tape.backward(y, 1, note());
+  }
+  EXPECT_EQ(trace_, (std::vector<std::string>{"ready p", "ready p"}));
+}
+
+TEST_F(Ready, APauseNotesUsesButKeepsNoValues) {
+  Tape tape;
+  const Var x(number(1), true);
+  const Var a = times(tape, x, 2, &trace_, "a");
+  {
+    const Tape::Pause pause(&tape);
+    tape.use(parameter(0));
+    const Var lost = times(tape, a, 3, &trace_, "lost");
+    EXPECT_FALSE(lost.needs_grad());
+    EXPECT_EQ(lost.value().item(), 6);
+    { const Tape::Pause inner(&tape); }
+    EXPECT_FALSE(times(tape, a, 3).needs_grad());  // still paused
+  }
+  const Var b = times(tape, a, 4, &trace_, "b");
+  EXPECT_TRUE(b.needs_grad());
+  tape.backward(b, 1, note());
+  EXPECT_EQ(trace_, (std::vector<std::string>{"b", "ready p", "a"}));
+}
+
+TEST(Pause, OfNoTapeIsNothing) { EXPECT_NO_THROW(Tape::Pause(nullptr)); }
+
+TEST(Tape, FreesActivationsAsItGoes) {
+  constexpr std::int64_t kElements = 1 << 20;
+  constexpr std::size_t kBytes = kElements * sizeof(float);
+  const std::size_t before = cpu::pool_stats().in_use_bytes;
+  Tape tape;
+  std::vector<std::size_t> in_use;
+  Var x(number(1), true);
+  for (int i = 0; i < 4; ++i) {
+    const Tensor activation = Tensor::zeros({kElements}, DType::f32);
+    x = tape.record(number(1), [x, activation, &in_use](Tensor dy) {
+      in_use.push_back(cpu::pool_stats().in_use_bytes);
+      add_grad(x, dy.item());
+    });
+  }
+  EXPECT_GE(cpu::pool_stats().in_use_bytes, before + 4 * kBytes);
+  const Var loss = x;
+  x = Var();
+  tape.backward(loss, 1);
+  ASSERT_EQ(in_use.size(), 4u);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_LE(in_use[i] + kBytes, in_use[i - 1] + 4096);
+  EXPECT_LE(cpu::pool_stats().in_use_bytes, before + 4096);
+}
+
+}  // namespace
+}  // namespace hearth

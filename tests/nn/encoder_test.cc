@@ -1,0 +1,268 @@
+#include "hearth/nn/encoder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "hearth/cpu/memory.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/nn/model.h"
+
+namespace hearth::nn {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+constexpr EncoderNames kNames{"layer",          "query", "key",    "value", "attention",
+                              "attention_norm", "wide",  "narrow", "norm"};
+
+EncoderConfig small_config() {
+  EncoderConfig config;
+  config.vocab_size = 60;
+  config.hidden = 32;
+  config.layers = 2;
+  config.heads = 4;
+  config.intermediate = 48;
+  config.positions = 40;
+  config.token_types = 2;
+  config.init_range = 0.2f;
+  config.hidden_dropout = 0.1f;
+  config.attention_dropout = 0.1f;
+  return config;
+}
+
+struct TestEncoder {
+  explicit TestEncoder(const EncoderConfig& config) : encoder(Cursor(blueprint), config, kNames) {
+    blueprint.parameters.allocate();
+    for (const auto& parameter : blueprint.parameters.parameters())
+      for (const Parameter::Part& part : parameter->parts) initialise(blueprint, *parameter, part, 1);
+  }
+
+  // The hidden states (T, H) of a training step, and the gradients of the sum of their squares, halved.
+  std::vector<float> run(const Batch& batch, DType compute = DType::f32, const GradReady& ready = {}) {
+    blueprint.parameters.zero_grad();
+    Tape tape;
+    ops::Context ctx;
+    ctx.tape = &tape;
+    ctx.compute = compute;
+    ctx.training = true;
+    ctx.seed = 42;
+    ctx.step = 5;
+    ctx.sequences = sequences_of(batch);
+    const Var y = encoder(ctx, batch);
+    hidden = y.value().clone();
+    tape.backward_from(y, y.value().clone(), ready);
+    blueprint.parameters.complete_grads();
+    return compute == DType::f32 ? values_of(hidden) : std::vector<float>{};
+  }
+
+  static std::vector<float> values_of(const Tensor& tensor) {
+    return {tensor.data<float>(), tensor.data<float>() + tensor.size()};
+  }
+  std::vector<float> grads() const { return values_of(blueprint.parameters.grad()); }
+
+  Blueprint blueprint;
+  Encoder encoder;
+  Tensor hidden;
+};
+
+// Sequence number `sample`, whatever batch it is in.
+Ids sequence(std::uint32_t sample) {
+  Ids ids;
+  for (std::uint32_t i = 0; i < 5 + 7 * sample; ++i)
+    ids.push_back(static_cast<std::int32_t>(2 + (sample * 31 + i * 17) % 58));
+  return ids;
+}
+
+Batch batch_of(const std::vector<std::uint32_t>& samples, std::int64_t length = 0) {
+  Batch batch;
+  for (const std::uint32_t sample : samples) {
+    const Ids ids = sequence(sample);
+    Ids types(ids.size());
+    std::fill(types.begin() + 3, types.end(), 1);
+    batch.append(ids, types, sample, length);
+  }
+  return batch;
+}
+
+void expect_near(const std::vector<float>& actual, const std::vector<float>& expected, double tolerance,
+                 const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  double largest = 0, difference = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    largest = std::max(largest, std::abs(double{expected[i]}));
+    difference = std::max(difference, std::abs(double{actual[i]} - expected[i]));
+  }
+  EXPECT_LE(difference, tolerance * largest) << what;
+}
+
+// The real tokens of sequence number `sample` in what `run` gave for the batch.
+std::vector<float> rows_of(const std::vector<float>& hidden, const Batch& batch, std::uint32_t sample) {
+  const auto s = static_cast<std::size_t>(std::ranges::find(batch.samples, sample) - batch.samples.begin());
+  const std::int64_t width = static_cast<std::int64_t>(hidden.size()) / batch.tokens();
+  const auto begin = hidden.begin() + batch.starts[s] * width;
+  return {begin, begin + batch.keys[s] * width};
+}
+
+TEST(Encoder, GivesTheSameForARealTokenWhateverLiesAroundIt) {
+  TestEncoder test(small_config());
+  const Batch packed = batch_of({0, 1, 2});
+  const std::vector<float> expected = test.run(packed);
+  for (const Batch& batch : {batch_of({0, 1, 2}, 30), batch_of({2, 0, 1}), batch_of({1, 2, 0}, 21), batch_of({0}),
+                             batch_of({1}), batch_of({2})}) {
+    const std::vector<float> hidden = test.run(batch);
+    for (const std::uint32_t sample : batch.samples)
+      expect_near(rows_of(hidden, batch, sample), rows_of(expected, packed, sample), 2e-6,
+                  "sequence " + std::to_string(sample));
+  }
+}
+
+TEST(Encoder, DropoutFollowsTheSample) {
+  TestEncoder test(small_config());
+  Batch batch = batch_of({1});
+  const std::vector<float> before = test.run(batch);
+  batch.samples[0] = 2;
+  EXPECT_NE(test.run(batch), before);
+}
+
+TEST(Encoder, GradientsDoNotDependOnTheOrderOfSequences) {
+  TestEncoder test(small_config());
+  test.run(batch_of({0, 1, 2}));
+  const std::vector<float> expected = test.grads();
+  test.run(batch_of({2, 0, 1}));
+  expect_near(test.grads(), expected, 5e-6, "gradients");
+}
+
+TEST(Encoder, CheckpointingGivesTheSameBits) {
+  for (const DType compute : {DType::f32, DType::bf16, DType::f16}) {
+    TestEncoder plain(small_config()), checkpoints(small_config());
+    checkpoints.encoder.gradient_checkpointing = true;
+    const Batch batch = batch_of({0, 1, 2}, 22);
+    std::vector<std::string> order, order_of_checkpoints;
+    plain.run(batch, compute, [&](Parameter& p) { order.push_back(p.parts.front().name); });
+    checkpoints.run(batch, compute, [&](Parameter& p) { order_of_checkpoints.push_back(p.parts.front().name); });
+    EXPECT_EQ(plain.grads(), checkpoints.grads()) << name_of(compute);
+    EXPECT_EQ(std::memcmp(plain.hidden.raw(), checkpoints.hidden.raw(), plain.hidden.bytes()), 0);
+    EXPECT_EQ(order, order_of_checkpoints);
+  }
+}
+
+// With more of them, which scratch a thread has depends on what it happened to run.
+class OnOneThread : public testing::Test {
+ protected:
+  OnOneThread() { cpu::set_num_threads(1); }
+  ~OnOneThread() override { cpu::set_num_threads(0); }
+};
+
+TEST_F(OnOneThread, CheckpointingKeepsLess) {
+  EncoderConfig config = small_config();
+  config.layers = 8;
+  const Batch batch = batch_of({0, 1, 2}, 40);
+  const auto kept = [&](bool checkpointing) {
+    TestEncoder test(config);
+    test.encoder.gradient_checkpointing = checkpointing;
+    Tape tape;
+    ops::Context ctx;
+    ctx.tape = &tape;
+    ctx.sequences = sequences_of(batch);
+    const std::size_t before = cpu::pool_stats().in_use_bytes;
+    const Var y = test.encoder(ctx, batch);
+    return cpu::pool_stats().in_use_bytes - before;
+  };
+  kept(false);  // scratch that stays
+  EXPECT_LT(3 * kept(true), kept(false));
+}
+
+TEST(Encoder, ReportsGradientsFromTheArenasBeginningToItsEnd) {
+  TestEncoder test(small_config());
+  std::vector<std::int64_t> offsets;
+  test.run(batch_of({0}), DType::f32, [&](Parameter& parameter) { offsets.push_back(parameter.offset); });
+  EXPECT_EQ(offsets.size(), test.blueprint.parameters.parameters().size());
+  EXPECT_TRUE(std::ranges::is_sorted(offsets));
+}
+
+TEST_F(OnOneThread, AStepTakesNoNewMemoryOnceOneHasRun) {
+  TestEncoder test(small_config());
+  const Batch batch = batch_of({0, 1, 2});
+  test.run(batch);
+  test.run(batch);
+  const cpu::PoolStats before = cpu::pool_stats();
+  test.run(batch);
+  EXPECT_EQ(cpu::pool_stats().growths, before.growths);
+  EXPECT_EQ(cpu::pool_stats().in_use_bytes, before.in_use_bytes);
+}
+
+TEST(Encoder, RefusesHeadsThatDoNotDivideItsWidth) {
+  EncoderConfig config = small_config();
+  config.heads = 5;
+  EXPECT_THROW(TestEncoder{config}, Error);
+}
+
+TEST(Encoder, CountsOperations) {
+  TestEncoder test(small_config());
+  // Two layers of 4 H^2 + 2 H I weights, 6 operations each a token; attention: 12 H a query and key.
+  EXPECT_EQ(test.encoder.training_flops(batch_of({0}, 8)),
+            2 * (6.0 * (4 * 32 * 32 + 2 * 32 * 48) * 8 + 12.0 * 32 * 8 * 5));
+}
+
+// An encoder that shows each token's position: word embeddings are zero, those of position p have their largest value
+// at p, and nothing follows but the norm.
+std::vector<int> positions_of(EncoderConfig config, const Batch& batch) {
+  config.layers = 0;
+  config.hidden_dropout = 0;
+  config.hidden = config.positions;
+  config.heads = 1;
+  config.token_types = 0;
+  TestEncoder test(config);
+  const auto& parameters = test.blueprint.parameters.parameters();
+  parameters[0]->master.fill_zero();
+  parameters[1]->master.fill_zero();
+  for (std::int64_t p = 0; p < config.positions; ++p) parameters[1]->master.data<float>()[p * config.hidden + p] = 1;
+  const std::vector<float> hidden = test.run(batch);
+  std::vector<int> positions;
+  for (auto row = hidden.begin(); row != hidden.end(); row += config.hidden)
+    positions.push_back(static_cast<int>(std::max_element(row, row + config.hidden) - row));
+  return positions;
+}
+
+Batch padded_batch(std::int32_t pad) {
+  Batch batch;
+  batch.append(Ids{5, 6, 7}, Ids(3), 0, 5, pad);
+  batch.append(Ids{8, pad, 9}, Ids(3), 1);
+  batch.append(Ids{4}, Ids(1), 2, 3, pad);
+  return batch;
+}
+
+TEST(Positions, CountEveryToken) {
+  EXPECT_EQ(positions_of(small_config(), padded_batch(0)), (std::vector<int>{0, 1, 2, 3, 4, 0, 1, 2, 0, 1, 2}));
+}
+
+TEST(Positions, OfRobertaFollowItsPadding) {
+  EncoderConfig config = small_config();
+  config.padding_id = 1;
+  config.positions_follow_padding = true;
+  EXPECT_EQ(positions_of(config, padded_batch(1)), (std::vector<int>{2, 3, 4, 1, 1, 2, 1, 3, 2, 1, 1}));
+}
+
+TEST(Positions, PaddingReceivesNoGradient) {
+  EncoderConfig config = small_config();
+  config.padding_id = 1;
+  for (const bool roberta : {false, true}) {
+    config.positions_follow_padding = roberta;
+    TestEncoder test(config);
+    test.run(padded_batch(1));
+    const auto row_has_grad = [&](std::size_t table, std::int64_t row) {
+      const Tensor grad = test.blueprint.parameters.parameters()[table]->grad.slice(row, row + 1);
+      return std::any_of(grad.data<float>(), grad.data<float>() + grad.size(), [](float g) { return g != 0; });
+    };
+    EXPECT_FALSE(row_has_grad(0, 1));
+    EXPECT_TRUE(row_has_grad(0, 5));
+    EXPECT_EQ(row_has_grad(1, 1), !roberta);
+    EXPECT_TRUE(row_has_grad(1, 2));
+  }
+}
+
+}  // namespace
+}  // namespace hearth::nn

@@ -1,0 +1,65 @@
+#include "hearth/ops/layer_norm.h"
+
+#include <gtest/gtest.h>
+
+#include "hearth/ops/linear.h"
+#include "tests/ops/op_case.h"
+
+namespace hearth::ops {
+namespace {
+
+constexpr std::uint32_t kSite = 4;
+
+OpCase layer_norm_case(bool has_residual, float p) {
+  OpCase test;
+  test.inputs = {{"x", {12, 18}}};
+  if (has_residual) test.inputs.push_back({"residual", {12, 18}});
+  test.parameters = {{"gamma", {18}, 0.3f, 1}, {"beta", {18}}};
+  test.op = [=](Context& ctx, auto x, auto g) {
+    return layer_norm(ctx, x[0], has_residual ? x[1] : Var(), *g[0], *g[1], 1e-5f, p, kSite);
+  };
+  test.formula = [=](const Context& ctx, auto a) {
+    formula::Numbers z = formula::dropout(ctx.sequences, ctx.dropout(p, kSite), a[0], 18);
+    if (has_residual) z = formula::sum(z, a[1]);
+    return formula::layer_norm(z, a[a.size() - 2], a[a.size() - 1], 1e-5);
+  };
+  return test;
+}
+
+TEST(LayerNorm, HasItsDerivative) {
+  expect_derivative(layer_norm_case(false, 0));
+  expect_derivative(layer_norm_case(true, 0));
+}
+
+TEST(LayerNorm, HasItsDerivativeUnderDropout) { expect_derivative(layer_norm_case(true, 0.3f)); }
+
+TEST(LayerNorm, IsCloseInNarrowFormats) {
+  expect_close_in_narrow_formats(layer_norm_case(false, 0), 3);
+  expect_close_in_narrow_formats(layer_norm_case(true, 0.3f), 3);
+}
+
+// The residual of one layer is the input of another, and both norms share their parameters.
+TEST(LayerNorm, AddsItsGradientsToWhatTheOtherUsesGave) {
+  OpCase test;
+  test.inputs = {{"x", {12, 10}}};
+  test.parameters = {{"weight", {10, 10}, 0.4f}, {"gamma", {10}, 0.3f, 1}, {"beta", {10}}};
+  test.op = [](Context& ctx, auto x, auto p) {
+    const Var first = linear(ctx, x[0], *p[0], nullptr);
+    const Var middle = layer_norm(ctx, first, x[0], *p[1], *p[2], 1e-5f, 0.2f, 1);
+    const Var second = linear(ctx, middle, *p[0], nullptr);
+    return layer_norm(ctx, second, middle, *p[1], *p[2], 1e-5f, 0.2f, 2);
+  };
+  test.formula = [](const Context& ctx, auto a) {
+    const auto block = [&](const formula::Numbers& x, std::uint32_t site) {
+      const formula::Numbers y = formula::linear(x, a[1], 10, {});
+      return formula::layer_norm(formula::sum(formula::dropout(ctx.sequences, ctx.dropout(0.2f, site), y, 10), x), a[2],
+                                 a[3], 1e-5);
+    };
+    return block(block(a[0], 1), 2);
+  };
+  expect_derivative(test);
+  expect_close_in_narrow_formats(test, 6);
+}
+
+}  // namespace
+}  // namespace hearth::ops

@@ -1,0 +1,35 @@
+#include "hearth/ops/precision.h"
+
+#include <gtest/gtest.h>
+
+#include "hearth/kernels/gemm.h"
+
+namespace hearth::ops {
+namespace {
+
+TEST(Precision, TheTableIsInTheOrderOfItsValues) {
+  for (std::size_t i = 0; i < kPrecision.size(); ++i) EXPECT_EQ(static_cast<std::size_t>(kPrecision[i].value), i);
+}
+
+TEST(Precision, ActivationsAreNarrowAndWhatAddsUpIsNot) {
+  EXPECT_EQ(format_of(Value::activation, DType::bf16), DType::bf16);
+  EXPECT_EQ(format_of(Value::product_operand, DType::f16), DType::f16);
+  for (const Value value : {Value::product_sum, Value::statistic, Value::logit, Value::loss, Value::weight,
+                            Value::weight_gradient, Value::moment})
+    EXPECT_EQ(format_of(value, DType::bf16), DType::f32);
+}
+
+TEST(Precision, SaysWhereAFormatIsEmulated) {
+  EXPECT_FALSE(emulation_warning(DType::f32));
+  for (const DType type : {DType::bf16, DType::f16}) {
+    const auto warning = emulation_warning(type);
+    EXPECT_EQ(warning.has_value(), kernels::choose_gemm(type, cpu::isa()).name == "widen");
+    if (warning) {
+      EXPECT_NE(warning->find(name_of(type)), std::string::npos) << *warning;
+      EXPECT_NE(warning->find(cpu::name_of(cpu::isa())), std::string::npos) << *warning;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hearth::ops

@@ -1,0 +1,225 @@
+#include "hearth/optim/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hearth/cpu/parallel.h"
+#include "tests/optim/expected_values.h"
+
+namespace hearth::optim {
+namespace {
+
+// The arrays of make_expected_values.py: two of them, query and key, are parts of one parameter.
+class Arrays {
+ public:
+  Arrays() {
+    store_.add({{"encoder.dense.weight", {4, 6}, 0}});
+    store_.add({{"encoder.dense.bias", {4}, 0}});
+    store_.add({{"encoder.LayerNorm.weight", {6}, 0}}, true);
+    store_.add({{"query.weight", {3, 4}, 0}, {"key.weight", {3, 4}, 0}});
+    store_.allocate();
+    for_each_part([](const Parameter& parameter, const Parameter::Part& part, std::int64_t a) {
+      fill(parameter.master_part(part), 37, 101 * a, 61, 32);
+    });
+  }
+
+  ParameterStore& store() { return store_; }
+
+  void set_gradients(std::int64_t step) {
+    for_each_part([&](const Parameter& parameter, const Parameter::Part& part, std::int64_t a) {
+      fill(parameter.grad_part(part), 53, 17 * a + 29 * step, 41, 64);
+    });
+  }
+
+  void take_steps(Optimizer& optimizer, std::int64_t first, std::int64_t last) {
+    for (std::int64_t step = first; step <= last; ++step) {
+      set_gradients(step);
+      optimizer.step(0.01 / static_cast<double>(step), step == 2 ? 0.5f : 1.0f);
+    }
+  }
+
+  std::vector<float> values() const {
+    std::vector<float> values;
+    for_each_part([&](const Parameter& parameter, const Parameter::Part& part, std::int64_t) {
+      const Tensor master = parameter.master_part(part);
+      values.insert(values.end(), master.data<float>(), master.data<float>() + master.size());
+    });
+    return values;
+  }
+
+ private:
+  static void fill(const Tensor& tensor, std::int64_t factor, std::int64_t shift, std::int64_t modulus, float divisor) {
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      tensor.data<float>()[i] = static_cast<float>((i * factor + shift) % modulus - modulus / 2) / divisor;
+  }
+  template <class Visit>
+  void for_each_part(const Visit& visit) const {
+    std::int64_t a = 0;
+    for (const auto& parameter : store_.parameters())
+      for (const Parameter::Part& part : parameter->parts) visit(*parameter, part, a++);
+  }
+
+  ParameterStore store_;
+};
+
+OptimizerOptions options(std::string name, double momentum = 0) {
+  OptimizerOptions options;
+  options.name = std::move(name);
+  options.weight_decay = 0.1;
+  options.momentum = momentum;
+  return options;
+}
+
+struct Named {
+  OptimizerOptions options;
+  const std::vector<float>& expected;
+};
+
+const std::vector<Named> kOptimizers = {{options("adamw_torch"), expected::kAdamW},
+                                        {options("adamw_torch_fused"), expected::kAdamW},
+                                        {options("sgd"), expected::kSgd},
+                                        {options("sgd", 0.9), expected::kSgdMomentum},
+                                        {options("adafactor"), expected::kAdafactor}};
+constexpr std::int64_t kSteps = 6;
+
+TEST(Optimizer, GoesWhereTorchAndTransformersGo) {
+  for (const Named& named : kOptimizers) {
+    Arrays arrays;
+    const auto optimizer = make_optimizer(named.options, arrays.store());
+    arrays.take_steps(*optimizer, 1, kSteps);
+    EXPECT_EQ(optimizer->steps(), kSteps);
+    const std::vector<float> values = arrays.values();
+    ASSERT_EQ(values.size(), named.expected.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(values[i], named.expected[i], 3e-7) << named.options.name << " " << i;
+  }
+}
+
+TEST(Optimizer, MarksTheWeightsChanged) {
+  for (const Named& named : kOptimizers) {
+    Arrays arrays;
+    const auto optimizer = make_optimizer(named.options, arrays.store());
+    const std::uint64_t before = arrays.store().parameters().front()->version;
+    arrays.take_steps(*optimizer, 1, 1);
+    EXPECT_GT(arrays.store().parameters().front()->version, before);
+  }
+}
+
+TEST(Optimizer, ContinuesToTheBitFromItsState) {
+  for (const Named& named : kOptimizers) {
+    Arrays whole, first, second;
+    const auto at_once = make_optimizer(named.options, whole.store());
+    whole.take_steps(*at_once, 1, kSteps);
+
+    const auto before = make_optimizer(named.options, first.store());
+    first.take_steps(*before, 1, 3);
+    const auto after = make_optimizer(named.options, second.store());
+    second.store().master().copy_from(first.store().master());
+    after->set_steps(before->steps());
+    const Optimizer::State saved = before->state(), restored = after->state();
+    ASSERT_EQ(saved.size(), restored.size());
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+      EXPECT_EQ(saved[i].first, restored[i].first);
+      restored[i].second.copy_from(saved[i].second);
+    }
+    second.take_steps(*after, 4, kSteps);
+    EXPECT_EQ(second.values(), whole.values()) << named.options.name;
+  }
+}
+
+TEST(Optimizer, NamesItsState) {
+  const auto names = [](const OptimizerOptions& named) {
+    Arrays arrays;
+    std::vector<std::string> result;
+    for (const auto& [name, tensor] : make_optimizer(named, arrays.store())->state())
+      result.push_back(name + " " + tensor.shape().to_string());
+    return result;
+  };
+  EXPECT_EQ(names(options("sgd")).size(), 0u);
+  EXPECT_EQ(
+      names(options("sgd", 0.9)),
+      (std::vector<std::string>{"momentum_buffer.encoder.dense.weight (4, 6)", "momentum_buffer.encoder.dense.bias (4)",
+                                "momentum_buffer.encoder.LayerNorm.weight (6)", "momentum_buffer.query.weight (3, 4)",
+                                "momentum_buffer.key.weight (3, 4)"}));
+  const std::vector<std::string> adam = names(options("adamw_torch"));
+  EXPECT_EQ(adam.size(), 10u);
+  EXPECT_EQ(adam.front(), "exp_avg.encoder.dense.weight (4, 6)");
+  EXPECT_EQ(adam.back(), "exp_avg_sq.key.weight (3, 4)");
+  EXPECT_EQ(
+      names(options("adafactor")),
+      (std::vector<std::string>{"exp_avg_sq_row.encoder.dense.weight (4)", "exp_avg_sq_col.encoder.dense.weight (6)",
+                                "exp_avg_sq.encoder.dense.bias (4)", "exp_avg_sq.encoder.LayerNorm.weight (6)",
+                                "exp_avg_sq_row.query.weight (3)", "exp_avg_sq_col.query.weight (4)",
+                                "exp_avg_sq_row.key.weight (3)", "exp_avg_sq_col.key.weight (4)"}));
+}
+
+TEST(Optimizer, DoesNotDependOnThreads) {
+  for (const Named& named : kOptimizers) {
+    std::vector<float> expected;
+    for (const int threads : {1, 2, 8, 16}) {
+      cpu::set_num_threads(threads);
+      ParameterStore store;
+      Parameter& weight = store.add({{"weight", {300, 200}, 0}});
+      store.add({{"bias", {200}, 0}});
+      store.allocate();
+      const auto optimizer = make_optimizer(named.options, store);
+      for (int step = 0; step < 2; ++step) {
+        for (std::int64_t i = 0; i < store.size(); ++i)
+          store.grad().data<float>()[i] = static_cast<float>(std::sin(0.1 * static_cast<double>(i + step)));
+        optimizer->step(0.01, clip_scale(grad_norm(store), 1.0));
+      }
+      const std::vector<float> values(weight.master.data<float>(), weight.master.data<float>() + weight.master.size());
+      if (threads == 1) expected = values;
+      EXPECT_EQ(values, expected) << named.options.name << " with " << threads << " threads";
+    }
+  }
+  cpu::set_num_threads(0);
+}
+
+TEST(Optimizer, IsOneOfTheKnown) {
+  Arrays arrays;
+  try {
+    make_optimizer(options("adamw_apex"), arrays.store());
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "the optimizer 'adamw_apex' is not known; choose adamw_torch, adamw_torch_fused, sgd or adafactor");
+  }
+}
+
+TEST(Decay, IsForWeightsAndEmbeddingsAlone) {
+  ParameterStore store;
+  const auto decays_as = [&](std::string name, bool is_norm) { return decays(store.add({{name, {2}, 0}}, is_norm)); };
+  EXPECT_TRUE(decays_as("bert.encoder.layer.0.output.dense.weight", false));
+  EXPECT_TRUE(decays_as("bert.embeddings.word_embeddings.weight", false));
+  EXPECT_FALSE(decays_as("bert.encoder.layer.0.output.dense.bias", false));
+  EXPECT_FALSE(decays_as("cls.predictions.bias", false));
+  EXPECT_FALSE(decays_as("Some.Bias_Layer.weight", false));
+  EXPECT_FALSE(decays_as("bert.embeddings.LayerNorm.weight", true));
+  EXPECT_FALSE(decays_as("distilbert.transformer.layer.0.sa_layer_norm.weight", true));
+}
+
+TEST(Clipping, TakesTheNormOverAllGradients) {
+  Arrays arrays;
+  arrays.set_gradients(1);
+  double squares = 0;
+  for (const auto& parameter : arrays.store().parameters())
+    for (std::int64_t i = 0; i < parameter->grad.size(); ++i)
+      squares += std::pow(double{parameter->grad.data<float>()[i]}, 2);
+  EXPECT_NEAR(grad_norm(arrays.store()), std::sqrt(squares), 1e-12);
+  arrays.store().parameters().back()->grad.data<float>()[3] = std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(std::isfinite(grad_norm(arrays.store())));
+}
+
+TEST(Clipping, ScalesAsClipGradNormDoes) {
+  EXPECT_EQ(clip_scale(0.5, 1), 1);
+  EXPECT_FLOAT_EQ(clip_scale(4, 1), 1 / (4 + 1e-6f));
+  EXPECT_FLOAT_EQ(clip_scale(1, 1), static_cast<float>(1 / (1 + 1e-6)));
+  EXPECT_EQ(clip_scale(100, 0), 1);  // no clipping
+  EXPECT_EQ(clip_scale(std::numeric_limits<double>::infinity(), 1), 0);
+}
+
+}  // namespace
+}  // namespace hearth::optim

@@ -1,0 +1,49 @@
+#include "hearth/tensor/batch.h"
+
+#include <gtest/gtest.h>
+
+#include "hearth/base/error.h"
+
+namespace hearth {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+using Numbers = std::vector<std::int64_t>;
+
+TEST(Batch, StartsEmpty) {
+  const Batch batch;
+  EXPECT_EQ(batch.tokens(), 0);
+  EXPECT_EQ(batch.sequences(), 0);
+}
+
+TEST(Batch, PacksSequencesOneAfterTheOther) {
+  Batch batch;
+  batch.append(Ids{5, 6, 7}, Ids{0, 0, 1}, 3);
+  batch.append(Ids{8, 9}, Ids{0, 1}, 1);
+  EXPECT_EQ(batch.input_ids, (Ids{5, 6, 7, 8, 9}));
+  EXPECT_EQ(batch.token_type_ids, (Ids{0, 0, 1, 0, 1}));
+  EXPECT_EQ(batch.starts, (Numbers{0, 3, 5}));
+  EXPECT_EQ(batch.keys, (Numbers{3, 2}));
+  EXPECT_EQ(batch.row_numbers, (Numbers{0, 1, 2}));
+  EXPECT_EQ(batch.samples, (std::vector<std::uint32_t>{3, 1}));
+  EXPECT_EQ(batch.tokens(), 5);
+  EXPECT_EQ(batch.sequences(), 2);
+}
+
+TEST(Batch, PadsWhereAsked) {
+  Batch batch;
+  batch.append(Ids{5, 6}, Ids{1, 1}, 0, 4, 9);
+  batch.append(Ids{7, 8, 7}, Ids{0, 0, 0}, 1, 2, 9);  // longer than that: as it is
+  EXPECT_EQ(batch.input_ids, (Ids{5, 6, 9, 9, 7, 8, 7}));
+  EXPECT_EQ(batch.token_type_ids, (Ids{1, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(batch.starts, (Numbers{0, 4, 7}));
+  EXPECT_EQ(batch.keys, (Numbers{2, 3}));
+}
+
+TEST(Batch, NeedsATypeForEachToken) {
+  Batch batch;
+  EXPECT_THROW(batch.append(Ids{5, 6}, Ids{0}, 0), Error);
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,234 @@
+#include "hearth/train/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "hearth/train/trainer.h"
+#include "tests/train/toy.h"
+
+namespace hearth {
+namespace {
+
+using Steps = std::vector<std::int64_t>;
+
+std::set<std::string> names_in(const std::filesystem::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
+class Checkpoints : public TrainerTest {
+ protected:
+  void make(std::initializer_list<std::int64_t> steps) const {
+    for (const std::int64_t step : steps)
+      std::filesystem::create_directories(folder_ / "out" / ("checkpoint-" + std::to_string(step)) / "inner");
+  }
+
+  // Trains with a metric by step: the state at the end, and the weights at each evaluation.
+  TrainerState train(const TrainingArguments& args, const std::map<std::int64_t, double>& f1 = {}) {
+    const Trainer* running = nullptr;
+    TrainerHooks hooks;
+    hooks.evaluate = [&] {
+      const std::int64_t step = running->state().global_step;
+      weights_at_[step] = model_.weights();
+      return io::Json{{"eval_f1", f1.contains(step) ? f1.at(step) : 0.0}};
+    };
+    Trainer trainer(model_, args, toy_dataset(24), hooks);
+    running = &trainer;
+    trainer.train();
+    return trainer.state();
+  }
+
+  ToyModel model_;
+  std::map<std::int64_t, std::vector<float>> weights_at_;
+};
+
+TEST_F(Checkpoints, AreListedByNumber) {
+  make({9, 10, 100});
+  std::filesystem::create_directories(folder_ / "out" / "checkpoint-x");
+  std::filesystem::create_directories(folder_ / "out" / "checkpoint-7b");
+  std::filesystem::create_directories(folder_ / "out" / ".checkpoint-300.partial");
+  io::replace_file(folder_ / "out" / "checkpoint-200", "a file");
+  EXPECT_EQ(checkpoints(), Steps({9, 10, 100}));
+  EXPECT_EQ(last_checkpoint(folder_ / "out")->filename(), "checkpoint-100");
+  EXPECT_EQ(last_checkpoint(folder_ / "none"), std::nullopt);
+}
+
+TEST_F(Checkpoints, RotationKeepsTheBestAndTheNewest) {
+  make({2, 4, 6, 8, 10});
+  rotate_checkpoints(folder_ / "out", 3, (folder_ / "out" / "checkpoint-2").string());
+  EXPECT_EQ(checkpoints(), Steps({2, 8, 10}));
+  rotate_checkpoints(folder_ / "out", 1, (folder_ / "out" / "checkpoint-2").string());
+  EXPECT_EQ(checkpoints(), Steps({2, 10}));
+  rotate_checkpoints(folder_ / "out", 1, "");
+  EXPECT_EQ(checkpoints(), Steps({10}));
+  rotate_checkpoints(folder_ / "none", 1, "");
+}
+
+TEST_F(Checkpoints, AppearWholeOrNotAtAll) {
+  const std::filesystem::path folder = folder_ / "checkpoint-1";
+  write_folder(folder, [](const auto& inside) { io::replace_file(inside / "a", "first"); });
+  const auto fails = [](const std::filesystem::path& inside) {
+    io::replace_file(inside / "a", "second");
+    throw Error("no room");
+  };
+  EXPECT_EQ(io::error_of([&] { write_folder(folder, fails); }), "no room");
+  EXPECT_EQ(io::read_file(folder / "a"), "first");
+  EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
+  write_folder(folder, [](const auto& inside) { io::replace_file(inside / "b", "third"); });
+  EXPECT_EQ(names_in(folder), std::set<std::string>({"b"}));
+  EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
+}
+
+TEST_F(Checkpoints, AreWrittenByStepsAndAtTheEnd) {
+  TrainingArguments args = arguments();
+  args.save_strategy = "steps";
+  args.save_steps = 5;
+  train(args);
+  EXPECT_EQ(checkpoints(), Steps({5, 10, 12}));
+  std::filesystem::remove_all(folder_ / "out");
+  args.save_steps = 0.25;
+  args.max_steps = 8;
+  args.save_total_limit = 2;
+  train(args);
+  EXPECT_EQ(checkpoints(), Steps({6, 8}));
+  std::filesystem::remove_all(folder_ / "out");
+  args.save_steps = 0;  // at the end alone
+  train(args);
+  EXPECT_EQ(checkpoints(), Steps({8}));
+}
+
+TEST_F(Checkpoints, AreWrittenByEpochs) {
+  TrainingArguments args = arguments();
+  args.save_strategy = args.eval_strategy = args.logging_strategy = "epoch";
+  const TrainerState state = train(args);
+  EXPECT_EQ(checkpoints(), Steps({6, 12}));
+  EXPECT_EQ(steps_with(state.log_history, "eval_f1"), Steps({6, 12}));
+  std::filesystem::remove_all(folder_ / "out");
+  args.max_steps = 8;  // the second epoch ends there
+  const TrainerState cut = train(args);
+  EXPECT_EQ(checkpoints(), Steps({6, 8}));
+  EXPECT_EQ(steps_with(cut.log_history, "eval_f1"), Steps({6, 8}));
+  EXPECT_EQ(steps_with(cut.log_history, "loss"), Steps({6, 8}));
+  std::filesystem::remove_all(folder_ / "out");
+  args.save_strategy = "no";
+  train(args);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+}
+
+TEST_F(Checkpoints, EvaluationsWaitForTheirDelay) {
+  TrainingArguments args = arguments();
+  args.eval_strategy = "steps";
+  args.eval_steps = 3;
+  args.eval_delay = 5;
+  args.eval_on_start = true;
+  EXPECT_EQ(steps_with(train(args).log_history, "eval_f1"), Steps({0, 6, 9, 12}));
+  args.eval_strategy = "epoch";
+  args.eval_delay = 2;
+  args.eval_on_start = false;
+  EXPECT_EQ(steps_with(train(args).log_history, "eval_f1"), Steps({12}));
+}
+
+TEST_F(Checkpoints, TheBestIsKeptAndLoadedAtTheEnd) {
+  for (const bool greater : {true, false}) {
+    std::filesystem::remove_all(folder_ / "out");
+    TrainingArguments args = arguments();
+    args.save_strategy = args.eval_strategy = "steps";
+    args.save_steps = 2;
+    args.eval_steps = 2;
+    args.save_total_limit = 2;
+    args.load_best_model_at_end = true;
+    args.metric_for_best_model = "eval_f1";
+    args.greater_is_better = greater;
+    const double sign = greater ? 1 : -1;
+    const TrainerState state =
+        train(args, {{2, sign * 1}, {4, sign * 7}, {6, sign * 5}, {8, sign * 7}, {10, sign * 2}, {12, sign * 3}});
+    EXPECT_EQ(checkpoints(), Steps({4, 12}));
+    EXPECT_EQ(state.best_global_step, 4);
+    EXPECT_EQ(state.best_metric, sign * 7);
+    EXPECT_EQ(state.best_model_checkpoint, (folder_ / "out" / "checkpoint-4").string());
+    EXPECT_EQ(model_.weights(), weights_at_[4]);
+    EXPECT_NE(model_.weights(), weights_at_[12]);
+    EXPECT_EQ(TrainerState::load(folder_ / "out" / "checkpoint-12").best_model_checkpoint, state.best_model_checkpoint);
+  }
+}
+
+TEST_F(Checkpoints, TheBestOfThoseSavedIsLoaded) {
+  TrainingArguments args = arguments();
+  args.save_strategy = args.eval_strategy = "steps";
+  args.save_steps = 4;
+  args.eval_steps = 2;
+  args.load_best_model_at_end = true;
+  args.metric_for_best_model = "f1";
+  const TrainerState state = train(args, {{4, 5.0}, {6, 9.0}});  // 6 was not saved
+  EXPECT_EQ(state.best_global_step, 6);
+  EXPECT_EQ(state.best_model_checkpoint, (folder_ / "out" / "checkpoint-4").string());
+  EXPECT_EQ(model_.weights(), weights_at_[4]);
+}
+
+TEST_F(Checkpoints, OnlyTheBestAreWrittenWhereAskedFor) {
+  TrainingArguments args = arguments();
+  args.save_strategy = "best";
+  args.eval_strategy = "steps";
+  args.eval_steps = 2;
+  args.metric_for_best_model = "f1";
+  train(args, {{2, 1.0}, {4, 3.0}, {6, 2.0}, {8, 3.0}, {10, 4.0}, {12, 0.0}});
+  EXPECT_EQ(checkpoints(), Steps({2, 4, 10}));
+}
+
+TEST_F(Checkpoints, ALostBestModelIsNoReasonToFail) {
+  TrainingArguments args = arguments();
+  args.save_strategy = args.eval_strategy = "epoch";
+  args.load_best_model_at_end = true;
+  args.metric_for_best_model = "f1";
+  const Trainer* running = nullptr;
+  TrainerHooks hooks;
+  hooks.evaluate = [&] {
+    std::filesystem::remove_all(folder_ / "out" / "checkpoint-6");
+    return io::Json{{"eval_f1", running->state().global_step == 6 ? 2.0 : 1.0}};
+  };
+  Trainer trainer(model_, args, toy_dataset(24), hooks);
+  running = &trainer;
+  trainer.train();
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(io::contains(warnings_[0], "checkpoint-6")) << warnings_[0];
+}
+
+TEST_F(Checkpoints, StopEarlyWhenNothingGetsBetter) {
+  TrainingArguments args = arguments();
+  args.eval_strategy = args.save_strategy = "epoch";
+  args.num_train_epochs = 6;
+  args.load_best_model_at_end = true;
+  args.metric_for_best_model = "f1";
+  args.early_stopping_patience = 2;
+  const std::map<std::int64_t, double> f1{{6, 1.0}, {12, 1.5}, {18, 1.6}, {24, 1.7}};
+  EXPECT_EQ(train(args, f1).global_step, 36);
+  args.early_stopping_threshold = 0.2;  // 1.6 and 1.7 are better, but not by enough
+  const TrainerState state = train(args, f1);
+  EXPECT_EQ(state.global_step, 24);
+  EXPECT_EQ(state.best_global_step, 24);
+  EXPECT_EQ(state.evaluations_without_gain, 2);
+  args.metric_for_best_model = "accuracy";
+  EXPECT_TRUE(io::contains(io::error_of([&] { train(args, f1); }), "eval_accuracy"));
+}
+
+TEST_F(Checkpoints, HoldWhatResumingNeeds) {
+  const std::set<std::string> model{"config.json", "model.safetensors", "trainer_state.json"};
+  const std::set<std::string> progress{"optimizer.safetensors", "scheduler.json"};
+  for (const std::string mode : {"whole", "fp16", "model"}) {
+    TrainingArguments args = arguments();
+    args.output_dir = (folder_ / mode).string();
+    args.save_strategy = "steps";
+    args.fp16 = mode == "fp16";
+    args.save_only_model = mode == "model";
+    train(args);
+    std::set<std::string> expected = model;
+    if (mode != "model") expected.insert(progress.begin(), progress.end());
+    if (mode == "fp16") expected.insert("scaler.json");
+    EXPECT_EQ(names_in(folder_ / mode / "checkpoint-12"), expected) << mode;
+  }
+}
+
+}  // namespace
+}  // namespace hearth

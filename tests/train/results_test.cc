@@ -1,0 +1,148 @@
+#include "hearth/train/results.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "hearth/train/output_dir.h"
+#include "hearth/train/trainer_state.h"
+#include "tests/train/toy.h"
+
+namespace hearth {
+namespace {
+
+using Results = TrainerTest;
+
+TEST_F(Results, MetricsAreShownInABlock) {
+  const io::Json metrics{{"train_runtime", 3723.459}, {"epoch", 2.0},          {"train_loss", 1.23456},
+                         {"total_flos", 5.5e9},       {"train_samples", 1000}, {"train_samples_per_second", 12.5}};
+  EXPECT_EQ(metrics_block("train", metrics),
+            "***** train metrics *****\n"
+            "  epoch                    =        2.0\n"
+            "  total_flos               =        5GF\n"
+            "  train_loss               =     1.2346\n"
+            "  train_runtime            = 1:02:03.45\n"
+            "  train_samples            =       1000\n"
+            "  train_samples_per_second =       12.5\n");
+}
+
+TEST_F(Results, FilesAreSortedAndMerged) {
+  save_metrics(folder_, "train", {{"train_loss", 0.5}, {"epoch", 1.0}});
+  EXPECT_EQ(io::read_file(folder_ / "train_results.json"), "{\n    \"epoch\": 1.0,\n    \"train_loss\": 0.5\n}");
+  save_metrics(folder_, "eval", {{"eval_f1", 71.25}, {"epoch", 2.0}, {"eval_samples", 7}});
+  EXPECT_EQ(io::read_file(folder_ / "eval_results.json"),
+            "{\n    \"epoch\": 2.0,\n    \"eval_f1\": 71.25,\n    \"eval_samples\": 7\n}");
+  EXPECT_EQ(io::read_file(folder_ / "all_results.json"),
+            "{\n    \"epoch\": 2.0,\n    \"eval_f1\": 71.25,\n    \"eval_samples\": 7,\n    \"train_loss\": 0.5\n}");
+}
+
+TEST_F(Results, SpeedsAreRounded) {
+  io::Json metrics;
+  add_speed_metrics(metrics, "eval", 3.000049, 10, 2);
+  EXPECT_EQ(metrics,
+            (io::Json{{"eval_runtime", 3.0}, {"eval_samples_per_second", 3.333}, {"eval_steps_per_second", 0.667}}));
+}
+
+TEST_F(Results, TheStateHasTheTrainersKeys) {
+  TrainerState state;
+  state.global_step = 5;
+  state.epoch = 0.5;
+  state.total_flos = 6e9;
+  state.num_train_epochs = 3;
+  state.log_history.push_back({{"loss", 1.5}, {"grad_norm", std::numeric_limits<double>::infinity()}, {"step", 5}});
+  state.evaluations_without_gain = 2;
+  state.loss_sum = 1.0 / 3;
+  state.loss_since_log = 2.0 / 3;
+  state.steps_since_log = 4;
+  state.save(folder_);
+  const std::string text = io::read_file(folder_ / "trainer_state.json");
+  EXPECT_TRUE(
+      text.starts_with("{\n  \"best_global_step\": null,\n  \"best_metric\": null,\n"
+                       "  \"best_model_checkpoint\": null,\n  \"epoch\": 0.5,\n  \"eval_steps\": 500,\n"))
+      << text;
+  EXPECT_TRUE(io::contains(text, "\"grad_norm\": Infinity"));
+  EXPECT_TRUE(io::contains(text, "\"num_train_epochs\": 3,"));
+  EXPECT_TRUE(text.ends_with("}\n"));
+  std::set<std::string> keys;
+  const io::Json json = io::read_json(folder_ / "trainer_state.json");
+  for (const auto& [key, value] : json.items()) keys.insert(key);
+  EXPECT_EQ(keys, (std::set<std::string>{"best_global_step",
+                                         "best_metric",
+                                         "best_model_checkpoint",
+                                         "epoch",
+                                         "eval_steps",
+                                         "global_step",
+                                         "is_hyper_param_search",
+                                         "is_local_process_zero",
+                                         "is_world_process_zero",
+                                         "log_history",
+                                         "logging_steps",
+                                         "max_steps",
+                                         "num_input_tokens_seen",
+                                         "num_train_epochs",
+                                         "save_steps",
+                                         "stateful_callbacks",
+                                         "total_flos",
+                                         "train_batch_size",
+                                         "trial_name",
+                                         "trial_params"}));
+  EXPECT_EQ(io::dump_json(TrainerState::load(folder_).to_json(), 2, true), io::dump_json(state.to_json(), 2, true));
+
+  state.best_metric = 1.0 / 3;
+  state.best_global_step = 4;
+  state.best_model_checkpoint = "out/checkpoint-4";
+  state.save(folder_);
+  EXPECT_EQ(io::dump_json(TrainerState::load(folder_).to_json(), 2, true), io::dump_json(state.to_json(), 2, true));
+}
+
+TEST_F(Results, RowsOfALogHaveTheTrainersKeys) {
+  TrainingArguments args = arguments();
+  args.max_steps = 2;
+  ToyModel model;
+  Trainer trainer(model, args, toy_dataset(24));
+  trainer.train();
+  const auto keys = [&](std::size_t row) {
+    std::vector<std::string> names;
+    for (const auto& [key, value] : trainer.state().log_history[row].items()) names.push_back(key);
+    return names;
+  };
+  EXPECT_EQ(keys(0), std::vector<std::string>({"loss", "grad_norm", "learning_rate", "epoch", "step"}));
+  EXPECT_EQ(keys(2), std::vector<std::string>({"train_runtime", "train_samples_per_second", "train_steps_per_second",
+                                               "total_flos", "train_loss", "epoch", "step"}));
+}
+
+TEST_F(Results, AnOutputFolderInUseIsNotTouched) {
+  TrainingArguments args = arguments();
+  args.do_train = true;
+  const auto error = [&] { return io::error_of([&] { find_resume_checkpoint(args); }); };
+  EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);  // there is no such folder yet
+  io::create_directories(args.output_dir);
+  EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);
+  args.resume_from_checkpoint = "True";
+  EXPECT_TRUE(io::contains(error(), "no checkpoint")) << error();
+  args.resume_from_checkpoint = (folder_ / "none").string();
+  EXPECT_TRUE(io::contains(error(), "no folder")) << error();
+  args.resume_from_checkpoint.reset();
+
+  io::replace_file(folder_ / "out" / "mine.txt", "mine");
+  EXPECT_TRUE(io::contains(error(), "is not empty")) << error();
+  args.do_train = false;
+  EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);
+  args.do_train = args.overwrite_output_dir = true;
+  EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);
+  args.overwrite_output_dir = false;
+  io::create_directories(folder_ / "out" / "checkpoint-7");
+  io::create_directories(folder_ / "out" / "checkpoint-12");
+  EXPECT_EQ(find_resume_checkpoint(args), folder_ / "out" / "checkpoint-12");
+  args.resume_from_checkpoint = (folder_ / "out" / "checkpoint-7").string();
+  EXPECT_EQ(find_resume_checkpoint(args), folder_ / "out" / "checkpoint-7");
+  args.resume_from_checkpoint = "True";
+  EXPECT_EQ(find_resume_checkpoint(args), folder_ / "out" / "checkpoint-12");
+  EXPECT_EQ(io::read_file(folder_ / "out" / "mine.txt"), "mine");
+
+  args.output_dir = (folder_ / "out" / "mine.txt").string();
+  EXPECT_TRUE(io::contains(error(), "is not a folder")) << error();
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,218 @@
+// A run that is interrupted and resumed ends as one that is not: weights, moments and logs, to the bit.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "hearth/train/trainer.h"
+#include "tests/train/toy.h"
+
+namespace hearth {
+namespace {
+
+struct Interruption {};
+
+// All files of a checkpoint folder by name.
+std::map<std::string, std::string> files_of(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files[entry.path().filename().string()] = io::read_file(entry.path());
+  return files;
+}
+
+// Makes the first gradients too large for fp16 at the first loss scale.
+void enlarge_classifier(ToyModel& model) {
+  for (const auto& parameter : model.parameters().parameters())
+    if (parameter->parts[0].name == "classifier.weight")
+      for (std::int64_t i = 0; i < parameter->master.size(); ++i) parameter->master.data<float>()[i] *= 20;
+  model.parameters().mark_changed();
+}
+
+class Resume : public TrainerTest {
+ protected:
+  // A metric that the weights decide; at a given step the run dies.
+  static TrainerHooks hooks(const ToyModel& model, const Trainer* const& trainer, std::int64_t dies_at) {
+    TrainerHooks result;
+    result.evaluate = [&model, &trainer, dies_at] {
+      if (trainer->state().global_step == dies_at) throw Interruption();
+      return io::Json{{"eval_f1", double{model.weights().back()}}};
+    };
+    return result;
+  }
+
+  // Trains to the end or to the interruption, and returns the logs.
+  static std::string run(ToyModel& model, const TrainingArguments& args, std::int64_t dies_at,
+                         const std::optional<std::filesystem::path>& checkpoint) {
+    const Trainer* running = nullptr;
+    Trainer trainer(model, args, toy_dataset(22), hooks(model, running, dies_at));
+    running = &trainer;
+    try {
+      trainer.train(checkpoint);
+      EXPECT_EQ(dies_at, 0);
+    } catch (const Interruption&) {
+      EXPECT_EQ(trainer.state().global_step, dies_at);
+    }
+    return without_times(trainer.state().log_history);
+  }
+};
+
+class ResumeInFormat : public Resume, public testing::WithParamInterface<const char*> {};
+
+// Two epochs of 6 updates, the last window of an epoch one batch short; a checkpoint every 4 steps, so that runs go on
+// within an epoch and between two logs.
+TEST_P(ResumeInFormat, ContinuesBitForBit) {
+  TrainingArguments args = arguments();
+  args.per_device_train_batch_size = 2;
+  args.gradient_accumulation_steps = 2;
+  args.bf16 = std::string(GetParam()) == "bf16";
+  args.fp16 = std::string(GetParam()) == "fp16";
+  args.warmup_steps = 3;
+  args.logging_steps = 3;
+  args.save_strategy = "steps";
+  args.save_steps = 4;
+  args.eval_strategy = "steps";
+  args.eval_steps = 1;
+  ToyModel whole(0.1f);
+  enlarge_classifier(whole);
+  const std::string expected = run(whole, args, 0, {});
+  EXPECT_EQ(checkpoints(), std::vector<std::int64_t>({4, 8, 12}));
+  const auto expected_files = files_of(folder_ / "out" / "checkpoint-12");
+
+  args.output_dir = (folder_ / "again").string();
+  ToyModel first(0.1f), second(0.1f, 99), third(0.1f, 98);
+  enlarge_classifier(first);
+  run(first, args, 7, {});
+  run(second, args, 10, last_checkpoint(args.output_dir));
+  EXPECT_EQ(last_checkpoint(args.output_dir)->filename(), "checkpoint-8");
+  const std::string resumed = run(third, args, 0, last_checkpoint(args.output_dir));
+  EXPECT_EQ(third.weights(), whole.weights());
+  EXPECT_EQ(resumed, expected);
+  const auto resumed_files = files_of(folder_ / "again" / "checkpoint-12");
+  ASSERT_EQ(resumed_files.size(), expected_files.size());
+  for (const auto& [name, contents] : expected_files) EXPECT_EQ(resumed_files.at(name) == contents, true) << name;
+  EXPECT_EQ(expected_files.contains("scaler.json"), args.fp16);
+  EXPECT_EQ(warnings_.empty(), !args.fp16);
+  if (args.fp16) {
+    const io::Json scaler = io::parse_json(expected_files.at("scaler.json"), "scaler.json");
+    EXPECT_GT(scaler.at("skipped"), 0);
+    EXPECT_LT(scaler.at("skipped"), 10);
+    EXPECT_EQ(scaler.at("scale").get<double>(), 65536 / std::pow(2.0, scaler.at("skipped").get<double>()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, ResumeInFormat, testing::Values("fp32", "bf16", "fp16"),
+                         [](const auto& format) { return std::string(format.param); });
+
+TEST_F(Resume, AtAnEpochsEnd) {
+  for (const char* strategy : {"epoch", "steps"}) {
+    TrainingArguments args = arguments();
+    args.output_dir = (folder_ / strategy).string();
+    args.save_strategy = strategy;
+    args.save_steps = 6;
+    args.eval_strategy = "epoch";
+    args.logging_strategy = "epoch";
+    ToyModel whole(0.1f), rest(0.1f, 99);
+    const std::string expected = run(whole, args, 0, {});
+    const std::string resumed = run(rest, args, 0, folder_ / strategy / "checkpoint-6");
+    EXPECT_EQ(resumed, expected) << strategy;
+    EXPECT_EQ(rest.weights(), whole.weights()) << strategy;
+  }
+}
+
+TEST_F(Resume, KeepsCountingEvaluationsWithoutGain) {
+  TrainingArguments args = arguments();
+  args.num_train_epochs = 10;
+  args.eval_strategy = args.save_strategy = "steps";
+  args.eval_steps = args.save_steps = 2;
+  args.metric_for_best_model = "f1";
+  args.early_stopping_patience = 3;
+  const auto metric_at = [](std::int64_t step) { return step == 4 ? 50.0 : 40.0 - static_cast<double>(step); };
+  const auto stops_at = [&](const std::optional<std::filesystem::path>& checkpoint) {
+    ToyModel model;
+    const Trainer* running = nullptr;
+    TrainerHooks hooks;
+    hooks.evaluate = [&] { return io::Json{{"eval_f1", metric_at(running->state().global_step)}}; };
+    Trainer trainer(model, args, toy_dataset(24), hooks);
+    running = &trainer;
+    trainer.train(checkpoint);
+    EXPECT_EQ(trainer.state().best_global_step, 4);
+    EXPECT_EQ(trainer.state().best_metric, 50.0);
+    return trainer.state().global_step;
+  };
+  EXPECT_EQ(stops_at({}), 10);
+  for (const char* name : {"checkpoint-4", "checkpoint-6", "checkpoint-8"})
+    EXPECT_EQ(stops_at(folder_ / "out" / name), 10) << name;
+}
+
+TEST_F(Resume, OfAFinishedRunTrainsNothing) {
+  TrainingArguments args = arguments();
+  args.save_strategy = "steps";
+  ToyModel whole(0.1f), again(0.1f, 99);
+  run(whole, args, 0, {});
+  Trainer trainer(again, args, toy_dataset(22));
+  const io::Json metrics = trainer.train(folder_ / "out" / "checkpoint-12");
+  EXPECT_EQ(again.weights(), whole.weights());
+  EXPECT_EQ(trainer.state().global_step, 12);
+  EXPECT_EQ(metrics.at("train_steps_per_second"), 0.0);
+}
+
+TEST_F(Resume, MaySkipNoData) {
+  TrainingArguments args = arguments();
+  args.save_strategy = "steps";
+  args.save_steps = 2;
+  args.num_train_epochs = 1;
+  args.train_sampling_strategy = "sequential";
+  std::vector<std::int64_t> items;
+  ToyModel model;
+  Trainer(model, args, toy_dataset(24)).train();
+  Trainer(model, args, toy_dataset(24, &items)).train(folder_ / "out" / "checkpoint-2");
+  ASSERT_EQ(items.size(), 16u);
+  EXPECT_EQ(items.front(), 8);
+  items.clear();
+  args.ignore_data_skip = true;
+  Trainer trainer(model, args, toy_dataset(24, &items));
+  trainer.train(folder_ / "out" / "checkpoint-2");
+  EXPECT_EQ(items.front(), 0);
+  EXPECT_EQ(trainer.state().global_step, 6);
+}
+
+TEST_F(Resume, FromAModelAlone) {
+  TrainingArguments args = arguments();
+  args.save_strategy = "steps";
+  args.save_steps = 4;
+  args.save_only_model = true;
+  ToyModel model;
+  Trainer(model, args, toy_dataset(24)).train();
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out" / "checkpoint-4" / "optimizer.safetensors"));
+  Trainer trainer(model, args, toy_dataset(24));
+  trainer.train(folder_ / "out" / "checkpoint-4");
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(io::contains(warnings_[0], "no optimizer state"));
+  const io::Json& rows = trainer.state().log_history;
+  EXPECT_EQ(rows.size(), 12u + 1);
+  EXPECT_DOUBLE_EQ(rows[4].at("learning_rate").get<double>(), 1e-2 * 8 / 12);
+}
+
+TEST_F(Resume, SaysWhyACheckpointDoesNotFit) {
+  TrainingArguments args = arguments();
+  args.save_strategy = "steps";
+  args.save_steps = 4;
+  args.optim = "sgd";
+  ToyModel model;
+  Trainer(model, args, toy_dataset(24)).train();
+  args.optim = "adamw_torch";
+  const std::filesystem::path checkpoint = folder_ / "out" / "checkpoint-4";
+  const auto error = [&](const std::filesystem::path& folder) {
+    return io::error_of([&] { Trainer(model, args, toy_dataset(24)).train(folder); });
+  };
+  EXPECT_TRUE(io::contains(error(checkpoint), "another --optim")) << error(checkpoint);
+  EXPECT_TRUE(io::contains(error(folder_ / "none"), "no checkpoint folder"));
+  std::ofstream(checkpoint / "trainer_state.json") << "{\"global_step\": \"four\"}";
+  EXPECT_TRUE(io::contains(error(checkpoint), "global_step")) << error(checkpoint);
+  std::filesystem::resize_file(checkpoint / "model.safetensors", 100);
+  EXPECT_TRUE(io::contains(error(checkpoint), "model.safetensors")) << error(checkpoint);
+}
+
+}  // namespace
+}  // namespace hearth

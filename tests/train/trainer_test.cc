@@ -1,0 +1,368 @@
+#include "hearth/train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "hearth/cpu/parallel.h"
+#include "hearth/data/sampler.h"
+#include "tests/train/toy.h"
+
+namespace hearth {
+namespace {
+
+using Steps = std::vector<std::int64_t>;
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
+  return std::sqrt(sum);
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(double{a[i]} - b[i]));
+  return largest;
+}
+
+double number(const io::Json& row, const char* key) { return row.at(key).get<double>(); }
+
+TEST_F(TrainerTest, LossesFall) {
+  TrainingArguments args = arguments();
+  args.num_train_epochs = 8;
+  ToyModel model(0.1f);
+  Trainer trainer(model, args, toy_dataset(24));
+  const io::Json metrics = trainer.train();
+  const io::Json& rows = trainer.state().log_history;
+  ASSERT_EQ(rows.size(), 48u + 1);
+  EXPECT_GT(number(rows[0], "loss"), 0.8);
+  EXPECT_LT(number(rows[47], "loss"), 0.3 * number(rows[0], "loss"));
+  double sum = 0;
+  for (std::size_t step = 0; step < 48; ++step) sum += number(rows[step], "loss");
+  EXPECT_NEAR(number(metrics, "train_loss"), sum / 48, 1e-4);
+  EXPECT_EQ(metrics.at("epoch"), 8.0);
+}
+
+TEST_F(TrainerTest, GradientCheckpointingChangesNothing) {
+  std::vector<float> weights[2];
+  for (const bool checkpointing : {false, true}) {
+    TrainingArguments args = arguments();
+    args.gradient_checkpointing = checkpointing;
+    ToyModel model(0.1f);
+    Trainer(model, args, toy_dataset(24)).train();
+    weights[checkpointing] = model.weights();
+  }
+  EXPECT_EQ(weights[0], weights[1]);
+}
+
+// Dropout is a function of a sample's number in the step, so that it may be on. SGD, because AdamW makes steps of
+// gradients that are mere rounding.
+TEST_F(TrainerTest, AccumulationEqualsALargerBatch) {
+  for (const float dropout : {0.0f, 0.1f}) {
+    TrainingArguments args = arguments();
+    args.optim = "sgd";
+    args.learning_rate = 0.1;
+    args.per_device_train_batch_size = 8;
+    ToyModel whole(dropout), parts(dropout);
+    Trainer in_whole(whole, args, toy_dataset(32));
+    in_whole.train();
+    args.per_device_train_batch_size = 4;
+    args.gradient_accumulation_steps = 2;
+    Trainer in_parts(parts, args, toy_dataset(32));
+    in_parts.train();
+    EXPECT_LE(largest_difference(whole.weights(), parts.weights()), 1e-5);
+    const io::Json &a = in_whole.state().log_history, &b = in_parts.state().log_history;
+    ASSERT_EQ(a.size(), b.size());
+    ASSERT_EQ(a.size(), 8u + 1);
+    for (std::size_t row = 0; row < 8; ++row) {
+      EXPECT_NEAR(number(a[row], "loss"), number(b[row], "loss"), 1.01e-4);
+      EXPECT_NEAR(number(a[row], "grad_norm"), number(b[row], "grad_norm"), 1e-5);
+      EXPECT_EQ(a[row].at("epoch"), b[row].at("epoch"));
+    }
+  }
+}
+
+TEST_F(TrainerTest, ShortLastBatchesAndWindows) {
+  TrainingArguments args = arguments();
+  args.gradient_accumulation_steps = 2;
+  args.num_train_epochs = 1.5;  // of 3 batches, 2 updates each
+  ToyModel model;
+  Trainer trainer(model, args, toy_dataset(10));
+  EXPECT_DOUBLE_EQ(number(trainer.train(), "epoch"), 1 + 2.0 / 3);
+  EXPECT_EQ(trainer.state().global_step, 3);
+  EXPECT_EQ(trainer.state().num_train_epochs, 2);
+  EXPECT_EQ(steps_with(trainer.state().log_history, "loss"), Steps({1, 2, 3}));
+  EXPECT_DOUBLE_EQ(number(trainer.state().log_history[1], "epoch"), 1.0);
+
+  args.dataloader_drop_last = true;  // 2 batches, 1 update
+  args.num_train_epochs = 2;
+  std::vector<std::int64_t> items;
+  Trainer dropping(model, args, toy_dataset(10, &items));
+  dropping.train();
+  EXPECT_EQ(dropping.state().global_step, 2);
+  EXPECT_EQ(items.size(), 16u);
+}
+
+TEST_F(TrainerTest, MaxStepsDecidesInsteadOfEpochs) {
+  for (const std::int64_t steps : {4, 9}) {
+    TrainingArguments args = arguments();
+    args.max_steps = steps;
+    ToyModel model;
+    Trainer trainer(model, args, toy_dataset(24));
+    trainer.train();
+    EXPECT_EQ(trainer.state().global_step, steps);
+    EXPECT_EQ(trainer.state().max_steps, steps);
+    EXPECT_EQ(trainer.state().num_train_epochs, steps == 4 ? 1 : 2);
+    EXPECT_DOUBLE_EQ(trainer.state().epoch, static_cast<double>(steps) / 6);
+  }
+}
+
+// The step that SGD makes shows the learning rate that was used, and the clipping.
+TEST_F(TrainerTest, LogsTheLearningRateAndNormThatWereUsed) {
+  for (const char* schedule : {"linear", "cosine", "constant_with_warmup", "inverse_sqrt"})
+    for (const double limit : {0.0, 0.2}) {
+      TrainingArguments args = arguments();
+      args.optim = "sgd";
+      args.lr_scheduler_type = schedule;
+      args.learning_rate = 0.1;
+      args.warmup_steps = 3;
+      args.max_grad_norm = limit;
+      args.eval_strategy = "steps";
+      args.eval_steps = 1;
+      ToyModel model;
+      std::vector<std::vector<float>> weights{model.weights()};
+      TrainerHooks hooks;
+      hooks.evaluate = [&] { return weights.push_back(model.weights()), io::Json{{"eval_x", 0}}; };
+      Trainer trainer(model, args, toy_dataset(24), hooks);
+      trainer.train();
+      std::size_t step = 0;
+      for (const io::Json& row : trainer.state().log_history) {
+        if (!row.contains("loss")) continue;
+        const double lr = number(row, "learning_rate"), norm = number(row, "grad_norm");
+        const double expected = lr * (limit > 0 ? std::min(norm, limit) : norm);
+        EXPECT_NEAR(distance(weights[step], weights[step + 1]), expected, 1e-4 * expected + 1e-7) << schedule << step;
+        const auto at = static_cast<double>(step);
+        if (step <= 3) {
+          EXPECT_NEAR(lr, 0.1 * at / 3, 1e-12);
+        } else if (std::string(schedule) == "linear") {
+          EXPECT_NEAR(lr, 0.1 * (12 - at) / 9, 1e-12);
+        }
+        ++step;
+      }
+      EXPECT_EQ(step, 12u);
+    }
+}
+
+TEST_F(TrainerTest, LogsMeansSinceTheLastRow) {
+  TrainingArguments args = arguments();
+  ToyModel every_step(0.1f), some_steps(0.1f), by_epoch(0.1f);
+  Trainer all(every_step, args, toy_dataset(24));
+  all.train();
+  const io::Json& rows = all.state().log_history;
+  const auto mean = [&](std::size_t first, std::size_t last) {
+    double sum = 0;
+    for (std::size_t step = first; step <= last; ++step) sum += number(rows[step - 1], "loss");
+    return sum / static_cast<double>(last - first + 1);
+  };
+
+  args.logging_steps = 5;
+  args.logging_first_step = true;
+  Trainer fifth(some_steps, args, toy_dataset(24));
+  fifth.train();
+  const io::Json& some = fifth.state().log_history;
+  EXPECT_EQ(steps_with(some, "loss"), Steps({1, 5, 10}));
+  EXPECT_NEAR(number(some[1], "loss"), mean(2, 5), 1.01e-4);
+  EXPECT_NEAR(number(some[2], "loss"), mean(6, 10), 1.01e-4);
+  EXPECT_EQ(some[2].at("grad_norm"), rows[9].at("grad_norm"));
+  EXPECT_EQ(some[2].at("learning_rate"), rows[9].at("learning_rate"));
+
+  args.logging_strategy = "epoch";
+  args.logging_first_step = false;
+  Trainer epochs(by_epoch, args, toy_dataset(24));
+  epochs.train();
+  const io::Json& each = epochs.state().log_history;
+  EXPECT_EQ(steps_with(each, "loss"), Steps({6, 12}));
+  EXPECT_NEAR(number(each[1], "loss"), mean(7, 12), 1.01e-4);
+  EXPECT_EQ(each[0].at("grad_norm"), rows[5].at("grad_norm"));
+  EXPECT_EQ(each[0].at("learning_rate"), rows[5].at("learning_rate"));
+  EXPECT_EQ(by_epoch.weights(), every_step.weights());
+}
+
+TEST_F(TrainerTest, LogsNoFurtherThanToldTo) {
+  TrainingArguments args = arguments();
+  args.logging_strategy = "no";
+  ToyModel model;
+  Trainer trainer(model, args, toy_dataset(24));
+  trainer.train();
+  EXPECT_EQ(steps_with(trainer.state().log_history, "loss"), Steps());
+  EXPECT_EQ(steps_with(trainer.state().log_history, "train_loss"), Steps({12}));
+
+  args.logging_strategy = "steps";
+  args.logging_steps = 0.25;  // of 12
+  args.include_num_input_tokens_seen = true;
+  Trainer quarters(model, args, toy_dataset(24));
+  quarters.train();
+  EXPECT_EQ(steps_with(quarters.state().log_history, "loss"), Steps({3, 6, 9, 12}));
+  const Dataset data = toy_dataset(24);
+  const std::int64_t tokens = std::accumulate(data.lengths.begin(), data.lengths.end(), std::int64_t{0});
+  EXPECT_EQ(quarters.state().log_history[1].at("num_input_tokens_seen"), tokens);
+}
+
+TEST_F(TrainerTest, FiltersLossesThatAreNoNumbers) {
+  for (const bool filter : {true, false}) {
+    TrainingArguments args = arguments();
+    args.logging_nan_inf_filter = filter;
+    args.logging_steps = 4;
+    ToyModel model, undisturbed;
+    model.nan_forward = 3;
+    Trainer trainer(model, args, toy_dataset(24));
+    trainer.train();
+    const io::Json& rows = trainer.state().log_history;
+    if (!filter) {
+      EXPECT_TRUE(std::isnan(number(rows[0], "loss")));
+      EXPECT_FALSE(std::isnan(number(rows[1], "loss")));
+      continue;
+    }
+    args.logging_steps = 1;
+    Trainer reference(undisturbed, args, toy_dataset(24));
+    reference.train();
+    double first_three = 0;  // the same until then
+    for (std::size_t step = 0; step < 3; ++step) first_three += number(reference.state().log_history[step], "loss") / 3;
+    EXPECT_NEAR(number(rows[0], "loss"), first_three, 1.01e-4);
+    EXPECT_TRUE(std::isfinite(number(rows.back(), "train_loss")));
+  }
+}
+
+TEST_F(TrainerTest, SmoothsLabels) {
+  constexpr float kFactor = 0.3f;
+  TrainingArguments args = arguments();
+  args.label_smoothing_factor = kFactor;
+  args.max_steps = 1;
+  args.train_sampling_strategy = "sequential";
+  ToyModel model, untouched;
+  Trainer trainer(model, args, toy_dataset(24));
+  trainer.train();
+
+  const std::vector<std::int64_t> items{0, 1, 2, 3};
+  const Batch batch = toy_dataset(24).collate(items, 0);
+  ops::Context ctx;
+  const Var logits = untouched.forward(ctx, batch).logits[0].second;
+  double loss = 0;
+  for (std::size_t row = 0; row < 4; ++row) {
+    const float* x = logits.value().data<float>() + row * kToyClasses;
+    const double log_sum = std::log(std::exp(x[0]) + std::exp(x[1]) + std::exp(x[2]));
+    const double mean = log_sum - (x[0] + x[1] + x[2]) / 3.0;
+    loss += (1 - kFactor) * (log_sum - x[batch.labels.at("labels")[row]]) + kFactor * mean;
+  }
+  EXPECT_NEAR(number(trainer.state().log_history[0], "loss"), loss / 4, 1e-4);
+}
+
+TEST_F(TrainerTest, VisitsItemsInTheOrderAskedFor) {
+  const auto visited = [&](const std::function<void(TrainingArguments&)>& set) {
+    TrainingArguments args = arguments();
+    set(args);
+    std::vector<std::int64_t> items;
+    ToyModel model;
+    {
+      Trainer trainer(model, args, toy_dataset(22, &items));
+      trainer.train();
+    }
+    return items;
+  };
+  const auto epochs = [](const std::function<std::vector<std::int64_t>(std::int64_t)>& order) {
+    std::vector<std::int64_t> all = order(0);
+    for (const std::int64_t item : order(1)) all.push_back(item);
+    return all;
+  };
+  EXPECT_EQ(visited([](TrainingArguments&) {}), epochs([](auto e) { return data::shuffled_order(22, 42, e); }));
+  EXPECT_EQ(visited([](TrainingArguments& args) { args.seed = 5; }),
+            epochs([](auto e) { return data::shuffled_order(22, 5, e); }));
+  EXPECT_EQ(visited([](TrainingArguments& args) { args.data_seed = 6; }),
+            epochs([](auto e) { return data::shuffled_order(22, 6, e); }));
+  EXPECT_EQ(visited([](TrainingArguments& args) { args.train_sampling_strategy = "sequential"; }),
+            epochs([](auto) { return data::sequential_order(22); }));
+  const std::vector<std::int64_t> lengths = toy_dataset(22).lengths;
+  EXPECT_EQ(visited([](TrainingArguments& args) { args.group_by_length = true; }),
+            epochs([&](auto e) { return data::length_grouped_order(lengths, 4, 42, e); }));
+  EXPECT_EQ(visited([](TrainingArguments& args) {
+              args.group_by_length = true;
+              args.gradient_accumulation_steps = 2;
+            }),
+            epochs([&](auto e) { return data::length_grouped_order(lengths, 8, 42, e); }));
+}
+
+// Enough tokens for several tiles.
+TEST_F(TrainerTest, BitsDoNotDependOnTheNumberOfThreads) {
+  for (const char* format : {"fp32", "bf16", "fp16"}) {
+    std::vector<std::vector<float>> weights;
+    for (const int threads : {1, 2, 3}) {
+      cpu::set_num_threads(threads);
+      TrainingArguments args = arguments();
+      args.per_device_train_batch_size = 160;
+      args.max_steps = 3;
+      args.bf16 = std::string(format) == "bf16";
+      args.fp16 = std::string(format) == "fp16";
+      ToyModel model(0.1f);
+      Trainer trainer(model, args, toy_dataset(320));
+      trainer.train();
+      weights.push_back(model.weights());
+      EXPECT_NE(model.weights(), ToyModel(0.1f).weights()) << format;
+    }
+    EXPECT_EQ(weights[0], weights[1]) << format;
+    EXPECT_EQ(weights[0], weights[2]) << format;
+  }
+  cpu::set_num_threads(0);
+}
+
+TEST_F(TrainerTest, SeedsDecide) {
+  const auto trained = [&](std::int64_t seed) {
+    TrainingArguments args = arguments();
+    args.seed = seed;
+    args.data_seed = 1;  // only dropout differs
+    args.max_steps = 2;
+    ToyModel model(0.1f);
+    Trainer(model, args, toy_dataset(24)).train();
+    return model.weights();
+  };
+  EXPECT_EQ(trained(1), trained(1));
+  EXPECT_NE(trained(1), trained(2));
+}
+
+TEST_F(TrainerTest, PredictsInOrderWithoutDropout) {
+  ToyModel model(0.5f);
+  TrainingArguments args = arguments();
+  args.per_device_eval_batch_size = 5;
+  Trainer trainer(model, args, {});
+  std::vector<std::int64_t> items;
+  std::vector<float> logits;
+  trainer.predict(toy_dataset(12),
+                  [&](std::span<const std::int64_t> some, const Batch&, const nn::ModelOutput& output) {
+                    items.insert(items.end(), some.begin(), some.end());
+                    const Tensor& values = output.logits[0].second.value();
+                    logits.insert(logits.end(), values.data<float>(), values.data<float>() + values.size());
+                  });
+  EXPECT_EQ(items, data::sequential_order(12));
+  ops::Context ctx;
+  const Batch batch = toy_dataset(12).collate(items, 0);
+  const Tensor expected = model.forward(ctx, batch).logits[0].second.value();
+  ASSERT_EQ(std::ssize(logits), expected.size());
+  for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], expected.data<float>()[i], 1e-5);
+}
+
+TEST_F(TrainerTest, SaysWhatIsMissingBeforeTraining) {
+  ToyModel model;
+  TrainingArguments args = arguments();
+  const auto error = [&](Dataset data) { return io::error_of([&] { Trainer(model, args, std::move(data)).train(); }); };
+  EXPECT_TRUE(io::contains(error({}), "nothing to train on")) << error({});
+  args.eval_strategy = "epoch";
+  EXPECT_TRUE(io::contains(error(toy_dataset(24)), "needs something to evaluate on"));
+  args.eval_strategy = "no";
+  args.group_by_length = true;
+  Dataset data = toy_dataset(24);
+  data.lengths.clear();
+  EXPECT_TRUE(io::contains(error(std::move(data)), "lengths of all 24 items"));
+}
+
+}  // namespace
+}  // namespace hearth
