@@ -91,7 +91,7 @@ int bench_gemm(std::span<const std::string> words) {
   Run run("gemm", "Times the matrix products of training, by every implementation that this processor can run.");
   run.add_model(options.model);
   run.arguments.add("tokens", &options.tokens, "tokens of a batch").at_least(1);
-  run.arguments.add("dtype", &dtypes, "number formats").choices(kFormats);
+  run.arguments.add("dtype", &dtypes, "number formats: fp32, bf16, fp16");
   run.arguments.add("rounds", &options.rounds, "how often each product is timed, in turn").at_least(1);
   if (!run.begin(words)) return 0;
   options.dtypes.clear();

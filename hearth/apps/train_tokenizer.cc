@@ -2,13 +2,28 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
-#include "hearth/base/error.h"
+#include "hearth/data/qa_dataset.h"
 #include "hearth/io/file.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
 #include "hearth/tokenizer/wordpiece_trainer.h"
 #include "hearth/train/progress.h"
 
 namespace hearth::apps {
+namespace {
+
+// A file of questions gives its texts, any other file itself.
+void add_file(tokenizer::WordPieceTrainer& trainer, const std::filesystem::path& file) {
+  const std::string extension = file.extension().string();
+  if (extension != ".json" && extension != ".jsonl" && extension != ".csv") return trainer.add_file(file);
+  const std::string* last_context = nullptr;
+  for (const data::QaExample& example : data::read_qa_dataset(file, data::QaAnswers::optional)) {
+    if (example.context.get() != last_context) trainer.add_text(*example.context);
+    last_context = example.context.get();
+    trainer.add_text(example.question);
+  }
+}
+
+}  // namespace
 
 int train_tokenizer(std::span<const std::string> words) {
   std::vector<std::string> files;
@@ -16,7 +31,7 @@ int train_tokenizer(std::span<const std::string> words) {
   tokenizer::WordPieceTraining options;
   std::optional<std::int64_t> model_max_length;
   Arguments arguments("hearth train_tokenizer", "Makes a WordPiece vocabulary from text files.");
-  arguments.add("files", &files, "text to learn from").required();
+  arguments.add("files", &files, "text to learn from; of question files (.json, .jsonl, .csv) their texts").required();
   arguments.add("vocab_size", &options.vocab_size, "tokens in the vocabulary").at_least(1);
   arguments.add("output_dir", &output_dir, "where vocab.txt, tokenizer.json and their fellows go").required();
   arguments.add("min_frequency", &options.min_frequency, "how often two pieces must meet to become one").at_least(1);
@@ -34,7 +49,7 @@ int train_tokenizer(std::span<const std::string> words) {
     Progress progress("training", options.vocab_size, false);
     options.progress = [&](std::int64_t tokens, std::int64_t) { progress.update(tokens); };
     tokenizer::WordPieceTrainer trainer(options);
-    for (const std::string& file : files) trainer.add_file(file);
+    for (const std::string& file : files) add_file(trainer, file);
     config.vocabulary = trainer.train();
   }
   config.normalizer = options.normalizer;
