@@ -6,22 +6,20 @@ import random
 from pathlib import Path
 from string import Formatter
 
-from phrases import (
-    COUNTS, CROPS, EMBLEMS, FIRST_NAMES, GOODS, INSTRUMENTS, PHRASING_CLASSES, RECORDS, SURNAMES, TOWNS, YEARS, held_out,
-    phrasing_class,
-)
+from phrases import KEYS, NAMES, PHRASING_CLASSES, RECORDS, answer, held_out, key_in_question
 
 SEED = 20
-TRAIN_CONTEXTS_OF_A_RECORD = 175
+TRAIN_CONTEXTS_OF_A_RECORD = 225
 TEST_CONTEXTS_OF_A_RECORD = 14
 TEST_SHARE_OF_NAMES = 0.15
+FACTS = (4, 5)
 
 
 class Deck:
-    """Deals cards in random order, each once before any comes again."""
+    """Deals cards in random order, each once before any comes again, and none twice in a hand."""
 
     def __init__(self, cards, rng):
-        self.cards, self.rng, self.pile = list(cards), rng, []
+        self.cards, self.rng, self.pile = cards, rng, []
 
     def deal(self, number):
         hand = []
@@ -46,79 +44,76 @@ def slot_offsets(phrasing, fact):
 
 
 class Split:
-    """One of the two splits: its own names, and its own pairs of question and sentence phrasings."""
+    """One of the two splits, with its own names and its own pairs of question and sentence phrasings."""
 
-    def __init__(self, prefix, is_test, names, rng):
-        self.prefix, self.is_test, self.rng = prefix, is_test, rng
-        first_names, surnames, towns = names
-        decks = {
-            "first_name": first_names, "surname": surnames, "town": towns, "emblem": EMBLEMS, "instrument": INSTRUMENTS,
-            "goods": GOODS, "crop": CROPS, "year": YEARS, "count": COUNTS,
-        }
-        self.decks = {name: Deck(cards, rng) for name, cards in decks.items()}
-        self.serial = 0
+    def __init__(self, split, names, rng):
+        self.split, self.rng, self.questions = split, rng, 0
+        self.names = {kind: Deck(names[kind], rng) for kind in NAMES}
+        self.keys = {kind: Deck(keys, rng) for kind, keys in KEYS.items()}
 
-    def facts(self, number):
-        slots = {name: deck.deal(number) for name, deck in self.decks.items()}
-        slots["person"] = [f"{first} {last}" for first, last in zip(slots["first_name"], slots["surname"])]
-        return [{name: values[i] for name, values in slots.items()} for i in range(number)]
+    def sentences(self, record, number):
+        """Phrasings of two classes only: so there are questions that never meet any phrasing of the context."""
+        classes = self.rng.sample(range(PHRASING_CLASSES), 2)
+        usable = [s for s in range(len(record.sentences)) if s % PHRASING_CLASSES in classes]
+        return [self.rng.choice(usable) for _ in range(number)]
 
-    def question_phrasings(self, relation, sentence, context_sentences):
-        """A test question meets its sentence's phrasing for the first time; a training question meets in its whole
-        context only phrasings that it may meet."""
+    def question_phrasings(self, relation, sentence, sentences):
+        """A test question's phrasing has never met its sentence's phrasing in any training context."""
         indices = range(len(relation.questions))
-        if self.is_test:
+        if self.split == "test":
             return [q for q in indices if held_out(q, sentence)]
-        return [q for q in indices if not any(held_out(q, s) for s in context_sentences)]
+        return [q for q in indices if not any(held_out(q, s) for s in sentences)]
 
     def paragraph(self, record):
-        rng = self.rng
-        number = rng.choice((4, 5))
-        classes = rng.sample(range(PHRASING_CLASSES), 2)
-        usable = [s for s in range(len(record.sentences)) if phrasing_class(s) in classes]
-        sentences = [rng.choice(usable) for _ in range(number)]
-        facts = self.facts(number)
-        text = rng.choice(record.intros) + " " if rng.random() < 0.5 else ""
-        starts = []
-        for sentence, fact in zip(sentences, facts):
+        number = self.rng.choice(FACTS)
+        sentences = self.sentences(record, number)
+        keys = {kind: deck.deal(number) for kind, deck in self.keys.items()}
+        names = {kind: deck.deal(number) for kind, deck in self.names.items()}
+        text, questions = "", []
+        for i, sentence in enumerate(sentences):
+            fact = {kind: answer(kind, names[kind][i], keys[kind][i]) for kind in KEYS}
             offsets = slot_offsets(record.sentences[sentence], fact)
-            starts.append({slot: len(text) + offset for slot, offset in offsets.items()})
-            text += record.sentences[sentence].format(**fact) + " "
-        text = text.rstrip()
-        questions = []
-        for i in rng.sample(range(number), number):
-            relation = rng.choice(record.relations)
-            phrasing = rng.choice(self.question_phrasings(relation, sentences[i], sentences))
-            answer = facts[i][relation.asked]
-            self.serial += 1
+            relation = self.rng.choice(record.relations)
+            phrasing = self.rng.choice(self.question_phrasings(relation, sentence, sentences))
+            key = keys[relation.asked][i]
+            self.questions += 1
             questions.append({
-                "id": f"{self.prefix}-{self.serial:05d}",
-                "question": relation.questions[phrasing].format(**facts[i]),
-                "answers": [{"text": answer, "answer_start": starts[i][relation.asked]}],
+                "id": f"{self.split}-{self.questions}",
+                "question": relation.questions[phrasing].format(key=key_in_question(relation.asked, key)),
+                "answers": [{"text": fact[relation.asked], "answer_start": len(text) + offsets[relation.asked]}],
             })
-        return {"context": text, "qas": questions}
+            text += record.sentences[sentence].format(**fact) + " "
+        return {"context": text.rstrip(), "qas": questions}
 
     def articles(self, contexts):
         return [{"title": r.title, "paragraphs": [self.paragraph(r) for _ in range(contexts)]} for r in RECORDS]
 
 
-def write(name, articles):
+def split_names(rng):
+    """People and towns are parted between the splits; looks, numbers and days are in both."""
+    names = {"train": dict(NAMES), "test": dict(NAMES)}
+    for kind in ("who", "where"):
+        shuffled = rng.sample(NAMES[kind], len(NAMES[kind]))
+        cut = int(len(shuffled) * TEST_SHARE_OF_NAMES)
+        names["test"][kind], names["train"][kind] = shuffled[:cut], shuffled[cut:]
+    return names
+
+
+def squad(articles):
+    """SQuAD v1.1 JSON with a context or a question a line."""
     text = json.dumps({"version": "1.1", "data": articles}, separators=(",", ":"))
-    text = text.replace('{"context"', '\n{"context"').replace('{"id"', '\n {"id"')
-    (Path(__file__).parent / name).write_text(text + "\n", encoding="utf-8", newline="\n")
+    return text.replace('{"context"', '\n{"context"').replace('{"id"', '\n {"id"') + "\n"
 
 
-def main():
+def generate():
+    """The text of each file."""
     rng = random.Random(SEED)
-    train_names, test_names = [], []
-    for names in (FIRST_NAMES, SURNAMES, TOWNS):
-        shuffled = rng.sample(names, len(names))
-        cut = int(len(names) * TEST_SHARE_OF_NAMES)
-        test_names.append(shuffled[:cut])
-        train_names.append(shuffled[cut:])
-    write("train.json", Split("train", False, train_names, rng).articles(TRAIN_CONTEXTS_OF_A_RECORD))
-    write("test.json", Split("test", True, test_names, rng).articles(TEST_CONTEXTS_OF_A_RECORD))
+    names = split_names(rng)
+    train = Split("train", names["train"], rng).articles(TRAIN_CONTEXTS_OF_A_RECORD)
+    test = Split("test", names["test"], rng).articles(TEST_CONTEXTS_OF_A_RECORD)
+    return {"train.json": squad(train), "test.json": squad(test)}
 
 
 if __name__ == "__main__":
-    main()
+    for file, text in generate().items():
+        (Path(__file__).parent / file).write_text(text, encoding="utf-8", newline="\n")

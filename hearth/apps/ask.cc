@@ -27,6 +27,8 @@ int ask(std::span<const std::string> words) {
   arguments.add("n_best", &n_best, "how many answers to show").at_least(1);
   arguments.add("max_seq_length", &options.max_seq_length, "tokens a window").at_least(8);
   arguments.add("doc_stride", &options.doc_stride, "tokens that neighbouring windows share").at_least(0);
+  std::int64_t max_answer_length = options.postprocess.max_answer_length;
+  arguments.add("max_answer_length", &max_answer_length, "tokens of the longest answer").at_least(1);
   arguments.add("version_2_with_negative", &options.postprocess.version_2_with_negative,
                 "the model may say that there is no answer");
   arguments.parse(words);
@@ -34,6 +36,7 @@ int ask(std::span<const std::string> words) {
     fmt::print("{}", arguments.help());
     return 0;
   }
+  options.postprocess.max_answer_length = static_cast<int>(max_answer_length);
   check(context_file != "-" || question.has_value(), "with the context on standard input, give the --question");
   const auto folder = io::find_model(model_name, "", "main");
   const auto tokenizer = tokenizer::load_tokenizer(folder);

@@ -19,8 +19,8 @@ std::string model_card(const tasks::RunQaArguments& args, const io::Json& metric
   const std::string name = file_name(args.training.output_dir), base = args.model.model_name_or_path;
   std::string card = fmt::format(
       "---\nlibrary_name: transformers\nbase_model: {0}\ntags:\n- generated_from_trainer\nmodel-index:\n- name: {1}\n"
-      "  results: []\n---\n\n# {1}\n\n{0}, fine-tuned for extractive question answering on {2} with Hearth {3}.\n",
-      io::excerpt(base), name, file_name(args.data.train_file.value_or("")), kVersion);
+      "  results: []\n---\n\n# {1}\n\n{4}, fine-tuned for extractive question answering on {2} with Hearth {3}.\n",
+      io::excerpt(base), name, file_name(args.data.train_file.value_or("")), kVersion, base);
   if (!metrics.empty()) card += "\n## Evaluation\n\n| metric | value |\n|---|---|\n";
   for (const auto& [key, value] : metrics.items())
     card += fmt::format("| {} | {} |\n", key, io::dump_json(value, io::kOneLine));

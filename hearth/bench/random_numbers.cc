@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <vector>
 
 #include "hearth/kernels/elementwise.h"
 
@@ -12,10 +11,10 @@ namespace hearth::bench {
 void fill_randomly(const Tensor& tensor) {
   constexpr std::int64_t kBlock = 1 << 16;
   std::mt19937 random(42);
-  std::vector<float> numbers(kBlock);
-  for (float& number : numbers) number = static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
-  const Tensor block({kBlock}, tensor.type());
-  kernels::convert(DType::f32, numbers.data(), tensor.type(), block.raw(), kBlock);
+  const Tensor numbers({kBlock}, DType::f32), block({kBlock}, tensor.type());
+  for (std::int64_t i = 0; i < kBlock; ++i)
+    numbers.data<float>()[i] = static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
+  kernels::convert(DType::f32, numbers.raw(), tensor.type(), block.raw(), kBlock);
   for (std::size_t done = 0; done < tensor.bytes(); done += block.bytes())
     std::memcpy(static_cast<std::byte*>(tensor.raw()) + done, block.raw(),
                 std::min(block.bytes(), tensor.bytes() - done));

@@ -64,16 +64,18 @@ TrainBenchResult bench_train(const TrainBenchOptions& options) {
     const StepResult done = training_step(*model, *optimizer, scaler, std::span(&batch, 1),
                                           static_cast<std::uint64_t>(step), 3e-5, {.compute = options.dtype});
     const double seconds = timer.seconds();
+    const double faults = faults_of(cpu::process_usage()) - faults_before;
+    const double system_allocations = SystemMemory().allocations_since(memory_before);
+    result.peak_resident_bytes = cpu::process_usage().peak_resident_bytes;
+    const Work measured = ceiling.measure(batch.tokens());
     if (step < options.warmup) continue;
+
     result.seconds.push_back(seconds);
-    result.page_faults += faults_of(cpu::process_usage()) - faults_before;
-    result.system_allocations += SystemMemory().allocations_since(memory_before);
+    result.page_faults += faults;
+    result.system_allocations += system_allocations;
     result.tokens += static_cast<double>(batch.tokens());
     result.flops += model->training_flops(batch);
     result.skipped += done.skipped ? 1 : 0;
-    result.peak_resident_bytes = cpu::process_usage().peak_resident_bytes;
-
-    const Work measured = ceiling.measure(batch.tokens());
     result.ceiling += measured;
     const bool first = result.seconds.size() == 1;
     result.ceiling_slowest = first ? measured.gflops() : std::min(result.ceiling_slowest, measured.gflops());

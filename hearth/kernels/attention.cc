@@ -10,6 +10,7 @@
 namespace hearth::kernels {
 namespace {
 
+// attention_amx.h joins the list once it has run on a processor with AMX; until then tests alone call it.
 constexpr AttentionImpl kImpls[] = {
     {"bf16", attention_bf16_accepts, attention_bf16_forward, attention_bf16_backward},
     {"blocked", attention_blocked_accepts, attention_blocked_forward, attention_blocked_backward},

@@ -122,6 +122,25 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const float* p, std::int64_t pitch) {
   }
 }
 
+// 4 columns of kLanes rows become 4 rows.
+HWY_INLINE void transpose_columns(const float* from, std::int64_t from_pitch, float* HWY_RESTRICT to,
+                                  std::int64_t to_pitch) {
+  const F32 f32;
+  const hn::Repartition<std::uint64_t, F32> u64;
+  const F32Vec row0 = load_blocks(f32, from, from_pitch);
+  const F32Vec row1 = load_blocks(f32, from + from_pitch, from_pitch);
+  const F32Vec row2 = load_blocks(f32, from + 2 * from_pitch, from_pitch);
+  const F32Vec row3 = load_blocks(f32, from + 3 * from_pitch, from_pitch);
+  const auto low01 = hn::BitCast(u64, hn::InterleaveLower(f32, row0, row1));
+  const auto low23 = hn::BitCast(u64, hn::InterleaveLower(f32, row2, row3));
+  const auto high01 = hn::BitCast(u64, hn::InterleaveUpper(f32, row0, row1));
+  const auto high23 = hn::BitCast(u64, hn::InterleaveUpper(f32, row2, row3));
+  hn::StoreU(hn::BitCast(f32, hn::InterleaveLower(u64, low01, low23)), f32, to);
+  hn::StoreU(hn::BitCast(f32, hn::InterleaveUpper(u64, low01, low23)), f32, to + to_pitch);
+  hn::StoreU(hn::BitCast(f32, hn::InterleaveLower(u64, high01, high23)), f32, to + 2 * to_pitch);
+  hn::StoreU(hn::BitCast(f32, hn::InterleaveUpper(u64, high01, high23)), f32, to + 3 * to_pitch);
+}
+
 // B from rows that are its columns: cell (k, n) is column k of row n, in panels of kPanel rows.
 struct Columns {
   Matrix some_rows;  // being transposed
@@ -137,24 +156,9 @@ struct Columns {
 
   // The columns n to n + kLanes, from some_rows.
   HWY_INLINE void transpose(std::int64_t n) const {
-    const F32 f32;
-    const hn::Repartition<std::uint64_t, F32> u64;
-    const Matrix& rows = some_rows;
-    float* HWY_RESTRICT to = data + n / kPanel * kPanel * depth + n % kPanel;
-    for (std::int64_t k = 0; k < depth; k += 4, to += 4 * kPanel) {
-      const F32Vec row0 = load_blocks(f32, rows.row(0) + k, rows.pitch);
-      const F32Vec row1 = load_blocks(f32, rows.row(1) + k, rows.pitch);
-      const F32Vec row2 = load_blocks(f32, rows.row(2) + k, rows.pitch);
-      const F32Vec row3 = load_blocks(f32, rows.row(3) + k, rows.pitch);
-      const auto low01 = hn::BitCast(u64, hn::InterleaveLower(f32, row0, row1));
-      const auto low23 = hn::BitCast(u64, hn::InterleaveLower(f32, row2, row3));
-      const auto high01 = hn::BitCast(u64, hn::InterleaveUpper(f32, row0, row1));
-      const auto high23 = hn::BitCast(u64, hn::InterleaveUpper(f32, row2, row3));
-      hn::StoreU(hn::BitCast(f32, hn::InterleaveLower(u64, low01, low23)), f32, to);
-      hn::StoreU(hn::BitCast(f32, hn::InterleaveUpper(u64, low01, low23)), f32, to + kPanel);
-      hn::StoreU(hn::BitCast(f32, hn::InterleaveLower(u64, high01, high23)), f32, to + 2 * kPanel);
-      hn::StoreU(hn::BitCast(f32, hn::InterleaveUpper(u64, high01, high23)), f32, to + 3 * kPanel);
-    }
+    float* to = data + n / kPanel * kPanel * depth + n % kPanel;
+    for (std::int64_t k = 0; k < depth; k += 4)
+      transpose_columns(some_rows.data + k, some_rows.pitch, to + k * kPanel, kPanel);
   }
 };
 

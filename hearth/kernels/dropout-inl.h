@@ -16,6 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
 inline constexpr std::int64_t kDropoutBlock = 128;
+inline constexpr std::uint32_t kPhiloxMultiplier0 = 0xD2511F53u, kPhiloxMultiplier1 = 0xCD9E8D57u;
+inline constexpr std::uint32_t kPhiloxWeyl0 = 0x9E3779B9u, kPhiloxWeyl1 = 0xBB67AE85u;
 
 // Philox on the even 32-bit lanes; the odd ones hold whatever the 64-bit products leave there.
 template <class D>
@@ -27,8 +29,8 @@ struct PhiloxLanes {
 
   HWY_INLINE void round(V key_lo, V key_hi) {
     const Bits du;
-    const auto product0 = hn::MulEven(word[0], hn::Set(du, 0xD2511F53u));
-    const auto product1 = hn::MulEven(word[2], hn::Set(du, 0xCD9E8D57u));
+    const auto product0 = hn::MulEven(word[0], hn::Set(du, kPhiloxMultiplier0));
+    const auto product1 = hn::MulEven(word[2], hn::Set(du, kPhiloxMultiplier1));
     word[0] = hn::Xor3(hn::BitCast(du, hn::ShiftRight<32>(product1)), word[1], key_lo);
     word[1] = hn::BitCast(du, product1);
     word[2] = hn::Xor3(hn::BitCast(du, hn::ShiftRight<32>(product0)), word[3], key_hi);
@@ -58,8 +60,8 @@ HWY_INLINE void dropout_block(D d, PhiloxKey key, std::uint32_t sample, std::uin
     for (int round = 0; round < kPhiloxRounds; ++round) {
       even.round(key_lo, key_hi);
       odd.round(key_lo, key_hi);
-      key_lo = hn::Add(key_lo, hn::Set(du, 0x9E3779B9u));
-      key_hi = hn::Add(key_hi, hn::Set(du, 0xBB67AE85u));
+      key_lo = hn::Add(key_lo, hn::Set(du, kPhiloxWeyl0));
+      key_hi = hn::Add(key_hi, hn::Set(du, kPhiloxWeyl1));
     }
     for (std::size_t w = 0; w < 4; ++w) {
       const auto odd_word = hn::BitCast(du, hn::ShiftLeft<32>(hn::BitCast(dw, odd.word[w])));

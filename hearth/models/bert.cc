@@ -86,6 +86,11 @@ class BertForMaskedLM final : public BertModel {
 
 }  // namespace
 
+void check_heads(const Config& config, const nn::EncoderConfig& encoder) {
+  check(encoder.hidden % encoder.heads == 0, "{}: a hidden size of {} does not divide into {} attention heads",
+        config.file(), encoder.hidden, encoder.heads);
+}
+
 nn::EncoderConfig bert_encoder_config(const Config& config) {
   config.require("position_embedding_type", "absolute");
   config.require("is_decoder", false);
@@ -104,6 +109,7 @@ nn::EncoderConfig bert_encoder_config(const Config& config) {
   encoder.hidden_dropout = config.rate_or("hidden_dropout_prob", 0.1);
   encoder.attention_dropout = config.rate_or("attention_probs_dropout_prob", 0.1);
   encoder.padding_id = static_cast<std::int32_t>(config.size_or("pad_token_id", 0));
+  check_heads(config, encoder);
   return encoder;
 }
 

@@ -58,6 +58,10 @@ std::int64_t Config::num_labels() const {
   return std::max<std::int64_t>(1, io::get_int_or(values_, "num_labels", 2, file_));
 }
 
+void Config::forget_labels() {
+  for (const char* key : {"num_labels", "id2label", "label2id"}) values_.erase(key);
+}
+
 void Config::require(std::string_view key, const io::Json& value) const {
   const auto found = values_.find(key);
   check(found == values_.end() || found->is_null() || *found == value, "{}: \"{}\" is {}; only {} is supported", file_,
@@ -74,6 +78,7 @@ void Config::override_fields(std::string_view overrides, const std::vector<std::
     const std::string key(item.substr(0, equals)), text(item.substr(equals + 1));
     check(values_.contains(key) || std::ranges::find(known, key) != known.end(),
           "config_overrides: {} has no field \"{}\"", file_, key);
+    if (key == "num_labels") forget_labels();
     io::Json value = io::Json::parse(text, nullptr, false);
     values_[key] = value.is_discarded() ? io::Json(text) : std::move(value);
   }

@@ -23,6 +23,7 @@ class Config {
   float rate_or(std::string_view key, double otherwise) const;  // a dropout rate, in [0, 1)
   kernels::Activation activation(std::string_view key) const;
   std::int64_t num_labels() const;
+  void forget_labels();  // their number is then the default, two
   // A setting that Hearth supports with one value only.
   void require(std::string_view key, const io::Json& value) const;
 

@@ -20,6 +20,7 @@ nn::EncoderConfig distilbert_encoder_config(const Config& config) {
   encoder.attention_dropout = config.rate_or("attention_dropout", 0.1);
   encoder.attention_output_dropout = false;
   encoder.padding_id = static_cast<std::int32_t>(config.size_or("pad_token_id", 0));
+  check_heads(config, encoder);
   return encoder;
 }
 

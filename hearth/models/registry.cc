@@ -42,6 +42,8 @@ const Family& family_of(const Config& config) {
 
 std::unique_ptr<Pretrained> make(Config config, Head head) {
   const Family& family = family_of(config);
+  // Start and end: transformers sizes this head, too, by the number of labels.
+  if (head == Head::question_answering && config.num_labels() != 2) config.forget_labels();
   std::unique_ptr<Pretrained> model = family.make(std::move(config), head);
   model->parameters().allocate();
   return model;

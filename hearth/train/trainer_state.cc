@@ -42,9 +42,12 @@ TrainerState TrainerState::from_json(const io::Json& json, const std::string& fi
   state.num_train_epochs = io::get_int(json, "num_train_epochs", file);
   state.total_flos = io::get_double(json, "total_flos", file);
   state.num_input_tokens_seen = io::get_int_or(json, "num_input_tokens_seen", 0, file);
-  state.logging_steps = io::get_int_or(json, "logging_steps", 0, file);
-  state.eval_steps = io::get_int_or(json, "eval_steps", 0, file);
-  state.save_steps = io::get_int_or(json, "save_steps", 0, file);
+  const auto steps = [&](const char* key) {  // the Trainer writes a single step as 1.0
+    return static_cast<std::int64_t>(io::get_double_or(json, key, 0, file));
+  };
+  state.logging_steps = steps("logging_steps");
+  state.eval_steps = steps("eval_steps");
+  state.save_steps = steps("save_steps");
   state.train_batch_size = io::get_int_or(json, "train_batch_size", 0, file);
   if (json.contains("best_metric") && !json["best_metric"].is_null()) {
     state.best_metric = io::get_double(json, "best_metric", file);

@@ -118,7 +118,8 @@ class ProgramTest : public testing::Test {
     return "run_qa --model_name_or_path " + start_model().string() + " --train_file " +
            (kFixtures / ("train" + version + ".json")).string() + " --validation_file " +
            (kFixtures / ("dev" + version + ".json")).string() + " --test_file " + (kFixtures / "test.json").string() +
-           " --max_seq_length 64 --doc_stride 16 --learning_rate 1e-3 --logging_steps 1 --disable_tqdm True";
+           " --max_seq_length 64 --doc_stride 16 --learning_rate 1e-3 --logging_steps 1 --disable_tqdm True "
+           "--num_threads 1";
   }
 
   const fs::path& folder() const { return place_.path(); }

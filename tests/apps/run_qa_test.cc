@@ -70,10 +70,10 @@ TEST_P(RunQaInFormat, TrainsEvaluatesAndPredicts) {
   const auto checkpoint =
       with(with(kModelFiles, {"optimizer.safetensors", "scheduler.json", "trainer_state.json"}), scaler);
   EXPECT_EQ(names_in(folder() / "out"),
-            with(kModelFiles, {"trainer_state.json", "train_results.json", "eval_results.json", "predict_results.json",
-                               "all_results.json", "eval_predictions.json", "eval_nbest_predictions.json",
-                               "predict_predictions.json", "predict_nbest_predictions.json", "checkpoint-10",
-                               "checkpoint-20", "checkpoint-21"}));
+            with(kModelFiles, {"README.md", "trainer_state.json", "train_results.json", "eval_results.json",
+                               "predict_results.json", "all_results.json", "eval_predictions.json",
+                               "eval_nbest_predictions.json", "predict_predictions.json",
+                               "predict_nbest_predictions.json", "checkpoint-10", "checkpoint-20", "checkpoint-21"}));
   for (const char* name : {"out/checkpoint-10", "out/checkpoint-20", "out/checkpoint-21"})
     EXPECT_EQ(names_in(folder() / name), checkpoint) << name;
   EXPECT_TRUE(same("out/checkpoint-21/model.safetensors", "out/model.safetensors"));
@@ -186,6 +186,14 @@ TEST_F(RunQa, SpellingsMeanTheSame) {
   const Outcome again = hearth("run_qa again.json");
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_TRUE(text("odd/model.safetensors") == model);
+}
+
+TEST_F(RunQa, BitsDoNotDependOnTheNumberOfThreads) {
+  const std::string flags = "--do_train --do_eval --max_steps 3 --per_device_train_batch_size 25 --save_strategy no ";
+  ASSERT_EQ(run_qa(flags + "--output_dir one").status, 0);
+  ASSERT_EQ(run_qa(flags + "--output_dir two --num_threads 2").status, 0);
+  EXPECT_TRUE(same("one/model.safetensors", "two/model.safetensors"));
+  EXPECT_TRUE(same("one/eval_nbest_predictions.json", "two/eval_nbest_predictions.json"));
 }
 
 TEST_F(RunQa, GoesOnFromTheLastCheckpoint) {

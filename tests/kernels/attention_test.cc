@@ -12,6 +12,8 @@
 
 #include "hearth/base/error.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/kernels/attention_amx.h"
+#include "tests/kernels/attention_emulated.h"
 
 namespace hearth::kernels {
 namespace {
@@ -172,17 +174,42 @@ void expect_near(const Matrix& got, const Matrix& want, float tolerance, std::st
 
 const AttentionImpl& reference() { return attention_impls().back(); }
 
+// Every implementation for the format that this processor has, and the emulation of one that it may not have.
+std::vector<AttentionImpl> fast_impls(DType type) {
+  AttentionArgs args;
+  args.type = type;
+  std::vector<AttentionImpl> impls;
+  for (const AttentionImpl& impl : attention_impls().first(attention_impls().size() - 1))
+    if (impl.accepts(args, cpu::isa())) impls.push_back(impl);
+  if (emulated_amx_attention().accepts(args, cpu::isa())) impls.push_back(emulated_amx_attention());
+  if (attention_amx_accepts(args, cpu::isa()))
+    impls.push_back({"amx", attention_amx_accepts, attention_amx_forward, attention_amx_backward});
+  return impls;
+}
+
+template <class Test>
+void for_each_fast_impl(const Test& test) {
+  for (const DType type : kFormats)
+    for (const AttentionImpl& impl : fast_impls(type)) {
+      SCOPED_TRACE(fmt::format("{} {}", impl.name, name_of(type)));
+      test(impl, type);
+    }
+}
+
+void run(const AttentionImpl& impl, Problem& problem) {
+  impl.forward(problem.args());
+  impl.backward(problem.args(), problem.grads());
+}
+
 // Every implementation against the reference; backward from the reference's out and lse.
 void compare(const Setting& setting) {
   SCOPED_TRACE(setting.text());
   Problem want(setting);
-  reference().forward(want.args());
-  reference().backward(want.args(), want.grads());
+  run(reference(), want);
   ASSERT_TRUE(want.canaries_live());
-  for (const AttentionImpl& impl : attention_impls().first(attention_impls().size() - 1)) {
+  for (const AttentionImpl& impl : fast_impls(setting.type)) {
     SCOPED_TRACE(impl.name);
     Problem got(setting);
-    if (!impl.accepts(got.args(), cpu::isa())) continue;
     impl.forward(got.args());
     expect_near(got.out, want.out, tolerance(setting.type), "out");
     expect_near(got.lse, want.lse, 1e-5f, "lse");
@@ -225,102 +252,124 @@ TEST(Attention, PaddedSequences) {
                .gap = 3});
 }
 
-TEST(Attention, LongSequence) { compare({.lengths = {1100}, .keys = {1100}, .dim = 8, .dropout = 0.1f}); }
+TEST(Attention, LongSequence) {
+  for (const DType type : {DType::f32, DType::bf16})
+    compare({.lengths = {1100}, .keys = {1100}, .dim = 8, .type = type, .dropout = 0.1f});
+}
 
-TEST(Attention, NoSequences) { compare({}); }
+TEST(Attention, NoSequences) {
+  for (const DType type : kFormats) compare({.lengths = {}, .keys = {}, .type = type});
+}
 
 TEST(Attention, GradientsOfPaddingAreZero) {
-  Problem problem({.lengths = {9, 20}, .keys = {4, 1}, .heads = 2, .dim = 16});
-  attention_forward(problem.args());
-  attention_backward(problem.args(), problem.grads());
-  for (std::int64_t s = 0; s < 2; ++s)
-    for (std::int64_t i = problem.starts[s] + problem.setting.keys[s]; i < problem.starts[s + 1]; ++i)
-      for (std::int64_t j = problem.width; j < 3 * problem.width; ++j) ASSERT_EQ(problem.dqkv.at(i, j), 0);
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
+    Problem problem({.lengths = {9, 20}, .keys = {4, 1}, .heads = 2, .dim = 16, .type = type});
+    run(impl, problem);
+    for (std::int64_t s = 0; s < 2; ++s)
+      for (std::int64_t i = problem.starts[s] + problem.setting.keys[s]; i < problem.starts[s + 1]; ++i)
+        for (std::int64_t j = problem.width; j < 3 * problem.width; ++j) ASSERT_EQ(problem.dqkv.at(i, j), 0);
+  });
 }
 
 TEST(Attention, LargeScores) {
-  Problem problem({.lengths = {50}, .keys = {50}, .dim = 16});
-  for (std::int64_t i = 0; i < 50; ++i)
-    for (std::int64_t j = 0; j < 32; ++j) problem.qkv.put(i, j, 100 * problem.qkv.at(i, j));
-  Problem want = problem;
-  attention_forward(problem.args());
-  attention_backward(problem.args(), problem.grads());
-  reference().forward(want.args());
-  for (std::int64_t i = 0; i < 50; ++i)
-    for (std::int64_t j = 0; j < 48; ++j) ASSERT_TRUE(std::isfinite(problem.dqkv.at(i, j)));
-  expect_near(problem.out, want.out, 0.05f, "out");
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
+    Problem problem({.lengths = {50}, .keys = {47}, .dim = 16, .type = type});
+    for (std::int64_t i = 0; i < 50; ++i)
+      for (std::int64_t j = 0; j < 32; ++j) problem.qkv.put(i, j, 100 * problem.qkv.at(i, j));
+    Problem want = problem;
+    run(impl, problem);
+    reference().forward(want.args());
+    for (std::int64_t i = 0; i < 50; ++i)
+      for (std::int64_t j = 0; j < 48; ++j) ASSERT_TRUE(std::isfinite(problem.dqkv.at(i, j)));
+    expect_near(problem.out, want.out, 0.05f, "out");
+  });
+}
+
+// Padding must not stand in for the largest score.
+TEST(Attention, AllScoresFarBelowZero) {
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
+    Problem problem({.lengths = {40}, .keys = {37}, .dim = 16, .type = type});
+    for (std::int64_t i = 0; i < 40; ++i)
+      for (std::int64_t j = 0; j < 32; ++j)
+        problem.qkv.put(i, j, (j < 16 ? 20.0f : -20.0f) + std::round(4 * problem.qkv.at(i, j)) / 8);
+    Problem want = problem;
+    run(impl, problem);
+    run(reference(), want);
+    expect_near(problem.out, want.out, 2 * tolerance(type), "out");
+    expect_near(problem.lse, want.lse, 1e-5f, "lse");
+    for (std::int64_t i = 0; i < 40; ++i)
+      for (std::int64_t j = 0; j < 48; ++j) ASSERT_TRUE(std::isfinite(problem.dqkv.at(i, j)));
+  });
 }
 
 TEST(Attention, NanIsNotHidden) {
-  for (const DType type : kFormats) {
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
     Problem problem({.lengths = {40, 30}, .keys = {40, 30}, .dim = 16, .type = type});
     problem.qkv.put(3, 5, std::numeric_limits<float>::quiet_NaN());
-    attention_forward(problem.args());
-    attention_backward(problem.args(), problem.grads());
+    run(impl, problem);
     EXPECT_TRUE(std::isnan(problem.out.at(3, 0)));
     EXPECT_TRUE(std::isnan(problem.dqkv.at(3, 0)));
     EXPECT_FALSE(std::isnan(problem.out.at(4, 0)));
     EXPECT_FALSE(std::isnan(problem.dqkv.at(40, 0)));
-  }
+  });
 }
 
 TEST(Attention, NanDoesNotLingerInScratch) {
   cpu::set_num_threads(1);
-  for (const DType type : kFormats) {
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
     Problem problem({.lengths = {80}, .keys = {80}, .dim = 48, .type = type});
     for (std::int64_t i = 0; i < 80; ++i)
       for (std::int64_t j = 0; j < problem.qkv.cols(); ++j)
         problem.qkv.put(i, j, std::numeric_limits<float>::quiet_NaN());
-    attention_forward(problem.args());
-    attention_backward(problem.args(), problem.grads());
+    run(impl, problem);
     compare({.lengths = {33}, .keys = {31}, .dim = 45, .type = type});
-  }
+  });
   cpu::set_num_threads(0);
 }
 
 TEST(Attention, SameBitsForAnyNumberOfThreads) {
-  for (const DType type : kFormats) {
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
     const Setting setting{.lengths = {200, 3, 77, 500, 64, 1, 300},
                           .keys = {200, 2, 77, 490, 64, 1, 299},
                           .heads = 3,
                           .dim = 16,
                           .type = type,
                           .dropout = 0.1f};
-    const auto run = [&](int threads) {
+    const auto with_threads = [&](int threads) {
       cpu::set_num_threads(threads);
       Problem problem(setting);
-      attention_forward(problem.args());
-      attention_backward(problem.args(), problem.grads());
+      run(impl, problem);
       return problem;
     };
-    const Problem one = run(1);
+    const Problem one = with_threads(1);
     for (const int threads : {2, 8, 16}) {
-      const Problem many = run(threads);
+      const Problem many = with_threads(threads);
       EXPECT_EQ(many.out.bytes(), one.out.bytes()) << threads << " threads";
       EXPECT_EQ(many.lse.bytes(), one.lse.bytes()) << threads << " threads";
       EXPECT_EQ(many.dqkv.bytes(), one.dqkv.bytes()) << threads << " threads";
     }
     cpu::set_num_threads(0);
-  }
+  });
 }
 
 TEST(Attention, DoesNotDependOnPacking) {
-  const Setting together{.lengths = {130, 40}, .keys = {130, 33}, .heads = 2, .dim = 16, .dropout = 0.2f};
-  Problem both(together);
-  attention_forward(both.args());
-  attention_backward(both.args(), both.grads());
-  Problem second({.lengths = {40}, .keys = {33}, .heads = 2, .dim = 16, .dropout = 0.2f});
-  second.samples[0] = both.samples[1];
-  for (std::int64_t i = 0; i < 40; ++i) {
-    for (std::int64_t j = 0; j < second.qkv.cols(); ++j) second.qkv.put(i, j, both.qkv.at(130 + i, j));
-    for (std::int64_t j = 0; j < second.width; ++j) second.dout.put(i, j, both.dout.at(130 + i, j));
-  }
-  attention_forward(second.args());
-  attention_backward(second.args(), second.grads());
-  for (std::int64_t i = 0; i < 40; ++i) {
-    for (std::int64_t j = 0; j < second.width; ++j) ASSERT_EQ(second.out.at(i, j), both.out.at(130 + i, j));
-    for (std::int64_t j = 0; j < second.qkv.cols(); ++j) ASSERT_EQ(second.dqkv.at(i, j), both.dqkv.at(130 + i, j));
-  }
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
+    const Setting together{
+        .lengths = {130, 40}, .keys = {130, 33}, .heads = 2, .dim = 16, .type = type, .dropout = 0.2f};
+    Problem both(together);
+    run(impl, both);
+    Problem second({.lengths = {40}, .keys = {33}, .heads = 2, .dim = 16, .type = type, .dropout = 0.2f});
+    second.samples[0] = both.samples[1];
+    for (std::int64_t i = 0; i < 40; ++i) {
+      for (std::int64_t j = 0; j < second.qkv.cols(); ++j) second.qkv.put(i, j, both.qkv.at(130 + i, j));
+      for (std::int64_t j = 0; j < second.width; ++j) second.dout.put(i, j, both.dout.at(130 + i, j));
+    }
+    run(impl, second);
+    for (std::int64_t i = 0; i < 40; ++i) {
+      for (std::int64_t j = 0; j < second.width; ++j) ASSERT_EQ(second.out.at(i, j), both.out.at(130 + i, j));
+      for (std::int64_t j = 0; j < second.qkv.cols(); ++j) ASSERT_EQ(second.dqkv.at(i, j), both.dqkv.at(130 + i, j));
+    }
+  });
 }
 
 using Complex = std::complex<double>;

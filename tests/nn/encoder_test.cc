@@ -15,6 +15,15 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
+// On one thread: the encoder is so small that many would only wait for each other, and which scratch each of them has
+// would depend on what it happened to run.
+class Encoders : public testing::Test {
+ protected:
+  Encoders() { cpu::set_num_threads(1); }
+  ~Encoders() override { cpu::set_num_threads(0); }
+};
+using Positions = Encoders;
+
 constexpr EncoderNames kNames{"layer",          "query", "key",    "value", "attention",
                               "attention_norm", "wide",  "narrow", "norm"};
 
@@ -106,7 +115,7 @@ std::vector<float> rows_of(const std::vector<float>& hidden, const Batch& batch,
   return {begin, begin + batch.keys[s] * width};
 }
 
-TEST(Encoder, GivesTheSameForARealTokenWhateverLiesAroundIt) {
+TEST_F(Encoders, GivesTheSameForARealTokenWhateverLiesAroundIt) {
   TestEncoder test(small_config());
   const Batch packed = batch_of({0, 1, 2});
   const std::vector<float> expected = test.run(packed);
@@ -119,7 +128,7 @@ TEST(Encoder, GivesTheSameForARealTokenWhateverLiesAroundIt) {
   }
 }
 
-TEST(Encoder, DropoutFollowsTheSample) {
+TEST_F(Encoders, DropoutFollowsTheSample) {
   TestEncoder test(small_config());
   Batch batch = batch_of({1});
   const std::vector<float> before = test.run(batch);
@@ -127,7 +136,7 @@ TEST(Encoder, DropoutFollowsTheSample) {
   EXPECT_NE(test.run(batch), before);
 }
 
-TEST(Encoder, GradientsDoNotDependOnTheOrderOfSequences) {
+TEST_F(Encoders, GradientsDoNotDependOnTheOrderOfSequences) {
   TestEncoder test(small_config());
   test.run(batch_of({0, 1, 2}));
   const std::vector<float> expected = test.grads();
@@ -135,7 +144,7 @@ TEST(Encoder, GradientsDoNotDependOnTheOrderOfSequences) {
   expect_near(test.grads(), expected, 5e-6, "gradients");
 }
 
-TEST(Encoder, CheckpointingGivesTheSameBits) {
+TEST_F(Encoders, CheckpointingGivesTheSameBits) {
   for (const DType compute : {DType::f32, DType::bf16, DType::f16}) {
     TestEncoder plain(small_config()), checkpoints(small_config());
     checkpoints.encoder.gradient_checkpointing = true;
@@ -149,14 +158,7 @@ TEST(Encoder, CheckpointingGivesTheSameBits) {
   }
 }
 
-// With more of them, which scratch a thread has depends on what it happened to run.
-class OnOneThread : public testing::Test {
- protected:
-  OnOneThread() { cpu::set_num_threads(1); }
-  ~OnOneThread() override { cpu::set_num_threads(0); }
-};
-
-TEST_F(OnOneThread, CheckpointingKeepsLess) {
+TEST_F(Encoders, CheckpointingKeepsLess) {
   EncoderConfig config = small_config();
   config.layers = 8;
   const Batch batch = batch_of({0, 1, 2}, 40);
@@ -175,7 +177,7 @@ TEST_F(OnOneThread, CheckpointingKeepsLess) {
   EXPECT_LT(3 * kept(true), kept(false));
 }
 
-TEST(Encoder, ReportsGradientsFromTheArenasBeginningToItsEnd) {
+TEST_F(Encoders, ReportsGradientsFromTheArenasBeginningToItsEnd) {
   TestEncoder test(small_config());
   std::vector<std::int64_t> offsets;
   test.run(batch_of({0}), DType::f32, [&](Parameter& parameter) { offsets.push_back(parameter.offset); });
@@ -183,7 +185,7 @@ TEST(Encoder, ReportsGradientsFromTheArenasBeginningToItsEnd) {
   EXPECT_TRUE(std::ranges::is_sorted(offsets));
 }
 
-TEST_F(OnOneThread, AStepTakesNoNewMemoryOnceOneHasRun) {
+TEST_F(Encoders, AStepTakesNoNewMemoryOnceOneHasRun) {
   TestEncoder test(small_config());
   const Batch batch = batch_of({0, 1, 2});
   test.run(batch);
@@ -194,13 +196,13 @@ TEST_F(OnOneThread, AStepTakesNoNewMemoryOnceOneHasRun) {
   EXPECT_EQ(cpu::pool_stats().in_use_bytes, before.in_use_bytes);
 }
 
-TEST(Encoder, RefusesHeadsThatDoNotDivideItsWidth) {
+TEST_F(Encoders, RefusesHeadsThatDoNotDivideItsWidth) {
   EncoderConfig config = small_config();
   config.heads = 5;
   EXPECT_THROW(TestEncoder{config}, Error);
 }
 
-TEST(Encoder, CountsOperations) {
+TEST_F(Encoders, CountsOperations) {
   TestEncoder test(small_config());
   // Two layers of 4 H^2 + 2 H I weights, 6 operations each a token; attention: 12 H a query and key.
   EXPECT_EQ(test.encoder.training_flops(batch_of({0}, 8)),
@@ -235,18 +237,18 @@ Batch padded_batch(std::int32_t pad) {
   return batch;
 }
 
-TEST(Positions, CountEveryToken) {
+TEST_F(Positions, CountEveryToken) {
   EXPECT_EQ(positions_of(small_config(), padded_batch(0)), (std::vector<int>{0, 1, 2, 3, 4, 0, 1, 2, 0, 1, 2}));
 }
 
-TEST(Positions, OfRobertaFollowItsPadding) {
+TEST_F(Positions, OfRobertaFollowItsPadding) {
   EncoderConfig config = small_config();
   config.padding_id = 1;
   config.positions_follow_padding = true;
   EXPECT_EQ(positions_of(config, padded_batch(1)), (std::vector<int>{2, 3, 4, 1, 1, 2, 1, 3, 2, 1, 1}));
 }
 
-TEST(Positions, PaddingReceivesNoGradient) {
+TEST_F(Positions, PaddingReceivesNoGradient) {
   EncoderConfig config = small_config();
   config.padding_id = 1;
   for (const bool roberta : {false, true}) {

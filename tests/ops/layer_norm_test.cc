@@ -38,7 +38,7 @@ TEST(LayerNorm, IsCloseInNarrowFormats) {
   expect_close_in_narrow_formats(layer_norm_case(true, 0.3f), 3);
 }
 
-// The residual of one layer is the input of another, and both norms share their parameters.
+// Both norms have one residual, which is the input of a layer, too, and share their parameters.
 TEST(LayerNorm, AddsItsGradientsToWhatTheOtherUsesGave) {
   OpCase test;
   test.inputs = {{"x", {12, 10}}};
@@ -47,13 +47,13 @@ TEST(LayerNorm, AddsItsGradientsToWhatTheOtherUsesGave) {
     const Var first = linear(ctx, x[0], *p[0], nullptr);
     const Var middle = layer_norm(ctx, first, x[0], *p[1], *p[2], 1e-5f, 0.2f, 1);
     const Var second = linear(ctx, middle, *p[0], nullptr);
-    return layer_norm(ctx, second, middle, *p[1], *p[2], 1e-5f, 0.2f, 2);
+    return layer_norm(ctx, second, x[0], *p[1], *p[2], 1e-5f, 0.2f, 2);
   };
   test.formula = [](const Context& ctx, auto a) {
     const auto block = [&](const formula::Numbers& x, std::uint32_t site) {
       const formula::Numbers y = formula::linear(x, a[1], 10, {});
-      return formula::layer_norm(formula::sum(formula::dropout(ctx.sequences, ctx.dropout(0.2f, site), y, 10), x), a[2],
-                                 a[3], 1e-5);
+      const formula::Numbers kept = formula::dropout(ctx.sequences, ctx.dropout(0.2f, site), y, 10);
+      return formula::layer_norm(formula::sum(kept, a[0]), a[2], a[3], 1e-5);
     };
     return block(block(a[0], 1), 2);
   };

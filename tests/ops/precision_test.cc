@@ -1,6 +1,11 @@
 #include "hearth/ops/precision.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "hearth/kernels/gemm.h"
 
@@ -17,6 +22,18 @@ TEST(Precision, ActivationsAreNarrowAndWhatAddsUpIsNot) {
   for (const Value value : {Value::product_sum, Value::statistic, Value::logit, Value::loss, Value::weight,
                             Value::weight_gradient, Value::moment})
     EXPECT_EQ(format_of(value, DType::bf16), DType::f32);
+}
+
+TEST(Precision, TheDocumentShowsTheTable) {
+  const auto path = std::filesystem::path(HEARTH_FIXTURES) / ".." / ".." / "docs" / "precision.md";
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  for (const PrecisionRow& row : kPrecision) {
+    std::string line = fmt::format("| {} |", row.name);
+    for (const DType compute : {DType::f32, DType::bf16, DType::f16})
+      line += fmt::format(" {} |", name_of(format_of(row.value, compute)));
+    EXPECT_NE(text.str().find(line + "\n"), std::string::npos) << line;
+  }
 }
 
 TEST(Precision, SaysWhereAFormatIsEmulated) {

@@ -21,14 +21,6 @@ std::map<std::string, std::string> files_of(const std::filesystem::path& folder)
   return files;
 }
 
-// Makes the first gradients too large for fp16 at the first loss scale.
-void enlarge_classifier(ToyModel& model) {
-  for (const auto& parameter : model.parameters().parameters())
-    if (parameter->parts[0].name == "classifier.weight")
-      for (std::int64_t i = 0; i < parameter->master.size(); ++i) parameter->master.data<float>()[i] *= 20;
-  model.parameters().mark_changed();
-}
-
 class Resume : public TrainerTest {
  protected:
   // A metric that the weights decide; at a given step the run dies.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hearth/base/log.h"
+#include "hearth/cpu/parallel.h"
 #include "hearth/io/file.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/nn/encoder.h"
@@ -99,6 +100,14 @@ class ToyModel final : public nn::Model {
   std::int64_t forwards_ = 0;
 };
 
+// Makes the first gradients too large for fp16 at the first loss scale.
+inline void enlarge_classifier(ToyModel& model) {
+  for (const auto& parameter : model.parameters().parameters())
+    if (parameter->parts[0].name == "classifier.weight")
+      for (std::int64_t i = 0; i < parameter->master.size(); ++i) parameter->master.data<float>()[i] *= 20;
+  model.parameters().mark_changed();
+}
+
 // `order`, where given, takes the items in the order in which they are collated.
 inline Dataset toy_dataset(std::int64_t size, std::vector<std::int64_t>* order = nullptr) {
   const auto token = [](std::int64_t item, std::int64_t at) {
@@ -130,6 +139,8 @@ inline std::string without_times(io::Json rows) {
   return io::dump_json(rows, io::kOneLine, true);
 }
 
+inline double number(const io::Json& row, const char* key) { return row.at(key).get<double>(); }
+
 // The steps of the rows that have the key.
 inline std::vector<std::int64_t> steps_with(const io::Json& log_history, const char* key) {
   std::vector<std::int64_t> steps;
@@ -141,11 +152,15 @@ inline std::vector<std::int64_t> steps_with(const io::Json& log_history, const c
 class TrainerTest : public io::TemporaryFolder {
  protected:
   TrainerTest() {
+    cpu::set_num_threads(1);
     set_log_sink([this](LogLevel level, std::string_view message) {
       if (level == LogLevel::warning) warnings_.emplace_back(message);
     });
   }
-  ~TrainerTest() override { set_log_sink({}); }
+  ~TrainerTest() override {
+    set_log_sink({});
+    cpu::set_num_threads(0);
+  }
 
   // Two epochs of six steps over toy_dataset(24), every step logged, nothing saved.
   TrainingArguments arguments() const {

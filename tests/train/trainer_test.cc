@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "hearth/cpu/parallel.h"
 #include "hearth/data/sampler.h"
@@ -14,19 +13,11 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
-  return std::sqrt(sum);
-}
-
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(double{a[i]} - b[i]));
   return largest;
 }
-
-double number(const io::Json& row, const char* key) { return row.at(key).get<double>(); }
 
 TEST_F(TrainerTest, LossesFall) {
   TrainingArguments args = arguments();
@@ -118,122 +109,6 @@ TEST_F(TrainerTest, MaxStepsDecidesInsteadOfEpochs) {
   }
 }
 
-// The step that SGD makes shows the learning rate that was used, and the clipping.
-TEST_F(TrainerTest, LogsTheLearningRateAndNormThatWereUsed) {
-  for (const char* schedule : {"linear", "cosine", "constant_with_warmup", "inverse_sqrt"})
-    for (const double limit : {0.0, 0.2}) {
-      TrainingArguments args = arguments();
-      args.optim = "sgd";
-      args.lr_scheduler_type = schedule;
-      args.learning_rate = 0.1;
-      args.warmup_steps = 3;
-      args.max_grad_norm = limit;
-      args.eval_strategy = "steps";
-      args.eval_steps = 1;
-      ToyModel model;
-      std::vector<std::vector<float>> weights{model.weights()};
-      TrainerHooks hooks;
-      hooks.evaluate = [&] { return weights.push_back(model.weights()), io::Json{{"eval_x", 0}}; };
-      Trainer trainer(model, args, toy_dataset(24), hooks);
-      trainer.train();
-      std::size_t step = 0;
-      for (const io::Json& row : trainer.state().log_history) {
-        if (!row.contains("loss")) continue;
-        const double lr = number(row, "learning_rate"), norm = number(row, "grad_norm");
-        const double expected = lr * (limit > 0 ? std::min(norm, limit) : norm);
-        EXPECT_NEAR(distance(weights[step], weights[step + 1]), expected, 1e-4 * expected + 1e-7) << schedule << step;
-        const auto at = static_cast<double>(step);
-        if (step <= 3) {
-          EXPECT_NEAR(lr, 0.1 * at / 3, 1e-12);
-        } else if (std::string(schedule) == "linear") {
-          EXPECT_NEAR(lr, 0.1 * (12 - at) / 9, 1e-12);
-        }
-        ++step;
-      }
-      EXPECT_EQ(step, 12u);
-    }
-}
-
-TEST_F(TrainerTest, LogsMeansSinceTheLastRow) {
-  TrainingArguments args = arguments();
-  ToyModel every_step(0.1f), some_steps(0.1f), by_epoch(0.1f);
-  Trainer all(every_step, args, toy_dataset(24));
-  all.train();
-  const io::Json& rows = all.state().log_history;
-  const auto mean = [&](std::size_t first, std::size_t last) {
-    double sum = 0;
-    for (std::size_t step = first; step <= last; ++step) sum += number(rows[step - 1], "loss");
-    return sum / static_cast<double>(last - first + 1);
-  };
-
-  args.logging_steps = 5;
-  args.logging_first_step = true;
-  Trainer fifth(some_steps, args, toy_dataset(24));
-  fifth.train();
-  const io::Json& some = fifth.state().log_history;
-  EXPECT_EQ(steps_with(some, "loss"), Steps({1, 5, 10}));
-  EXPECT_NEAR(number(some[1], "loss"), mean(2, 5), 1.01e-4);
-  EXPECT_NEAR(number(some[2], "loss"), mean(6, 10), 1.01e-4);
-  EXPECT_EQ(some[2].at("grad_norm"), rows[9].at("grad_norm"));
-  EXPECT_EQ(some[2].at("learning_rate"), rows[9].at("learning_rate"));
-
-  args.logging_strategy = "epoch";
-  args.logging_first_step = false;
-  Trainer epochs(by_epoch, args, toy_dataset(24));
-  epochs.train();
-  const io::Json& each = epochs.state().log_history;
-  EXPECT_EQ(steps_with(each, "loss"), Steps({6, 12}));
-  EXPECT_NEAR(number(each[1], "loss"), mean(7, 12), 1.01e-4);
-  EXPECT_EQ(each[0].at("grad_norm"), rows[5].at("grad_norm"));
-  EXPECT_EQ(each[0].at("learning_rate"), rows[5].at("learning_rate"));
-  EXPECT_EQ(by_epoch.weights(), every_step.weights());
-}
-
-TEST_F(TrainerTest, LogsNoFurtherThanToldTo) {
-  TrainingArguments args = arguments();
-  args.logging_strategy = "no";
-  ToyModel model;
-  Trainer trainer(model, args, toy_dataset(24));
-  trainer.train();
-  EXPECT_EQ(steps_with(trainer.state().log_history, "loss"), Steps());
-  EXPECT_EQ(steps_with(trainer.state().log_history, "train_loss"), Steps({12}));
-
-  args.logging_strategy = "steps";
-  args.logging_steps = 0.25;  // of 12
-  args.include_num_input_tokens_seen = true;
-  Trainer quarters(model, args, toy_dataset(24));
-  quarters.train();
-  EXPECT_EQ(steps_with(quarters.state().log_history, "loss"), Steps({3, 6, 9, 12}));
-  const Dataset data = toy_dataset(24);
-  const std::int64_t tokens = std::accumulate(data.lengths.begin(), data.lengths.end(), std::int64_t{0});
-  EXPECT_EQ(quarters.state().log_history[1].at("num_input_tokens_seen"), tokens);
-}
-
-TEST_F(TrainerTest, FiltersLossesThatAreNoNumbers) {
-  for (const bool filter : {true, false}) {
-    TrainingArguments args = arguments();
-    args.logging_nan_inf_filter = filter;
-    args.logging_steps = 4;
-    ToyModel model, undisturbed;
-    model.nan_forward = 3;
-    Trainer trainer(model, args, toy_dataset(24));
-    trainer.train();
-    const io::Json& rows = trainer.state().log_history;
-    if (!filter) {
-      EXPECT_TRUE(std::isnan(number(rows[0], "loss")));
-      EXPECT_FALSE(std::isnan(number(rows[1], "loss")));
-      continue;
-    }
-    args.logging_steps = 1;
-    Trainer reference(undisturbed, args, toy_dataset(24));
-    reference.train();
-    double first_three = 0;  // the same until then
-    for (std::size_t step = 0; step < 3; ++step) first_three += number(reference.state().log_history[step], "loss") / 3;
-    EXPECT_NEAR(number(rows[0], "loss"), first_three, 1.01e-4);
-    EXPECT_TRUE(std::isfinite(number(rows.back(), "train_loss")));
-  }
-}
-
 TEST_F(TrainerTest, SmoothsLabels) {
   constexpr float kFactor = 0.3f;
   TrainingArguments args = arguments();
@@ -312,7 +187,6 @@ TEST_F(TrainerTest, BitsDoNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(weights[0], weights[1]) << format;
     EXPECT_EQ(weights[0], weights[2]) << format;
   }
-  cpu::set_num_threads(0);
 }
 
 TEST_F(TrainerTest, SeedsDecide) {
@@ -327,6 +201,37 @@ TEST_F(TrainerTest, SeedsDecide) {
   };
   EXPECT_EQ(trained(1), trained(1));
   EXPECT_NE(trained(1), trained(2));
+}
+
+TEST_F(TrainerTest, DropoutDiffersFromStepToStep) {
+  for (const float dropout : {0.0f, 0.1f}) {
+    TrainingArguments args = arguments();
+    args.train_sampling_strategy = "sequential";  // and one batch an epoch: always the same one
+    args.learning_rate = 0;
+    ToyModel model(dropout);
+    Trainer trainer(model, args, toy_dataset(4));
+    trainer.train();
+    const io::Json& rows = trainer.state().log_history;
+    EXPECT_EQ(number(rows[0], "grad_norm") == number(rows[1], "grad_norm"), dropout == 0);
+  }
+}
+
+TEST_F(TrainerTest, TrainsAnewWhenAskedAgain) {
+  TrainingArguments args = arguments();
+  args.fp16 = true;
+  ToyModel model(0.1f);
+  enlarge_classifier(model);
+  const Tensor start = model.parameters().master().clone();
+  Trainer trainer(model, args, toy_dataset(24));
+  const io::Json first = trainer.train();
+  EXPECT_GT(number(first, "train_skipped_steps"), 0);
+  const std::string log = without_times(trainer.state().log_history);
+  const std::vector<float> weights = model.weights();
+  model.parameters().master().copy_from(start);
+  model.parameters().mark_changed();
+  trainer.train();
+  EXPECT_EQ(model.weights(), weights);
+  EXPECT_EQ(without_times(trainer.state().log_history), log);
 }
 
 TEST_F(TrainerTest, PredictsInOrderWithoutDropout) {

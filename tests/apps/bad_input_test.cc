@@ -1,0 +1,175 @@
+// What goes wrong ends with one sentence, and nothing that existed is lost.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/apps/program.h"
+
+namespace hearth {
+namespace {
+
+class BadInput : public ProgramTest {
+ protected:
+  void expect_error(const std::string& flags, const std::vector<std::string>& parts,
+                    const std::string& before = "") const {
+    const std::string error = run_qa("--output_dir out " + flags, before).error();
+    for (const std::string& part : parts) EXPECT_TRUE(contains(error, part)) << flags << ": " << error;
+  }
+
+  std::string copy_of_model(const std::string& name) const {
+    fs::copy(start_model(), folder() / name, fs::copy_options::recursive);
+    return " --model_name_or_path " + name + " ";
+  }
+};
+
+TEST_F(BadInput, Flags) {
+  expect_error("", {"nothing to do"});
+  expect_error("--do_trian", {"--do_trian", "the nearest is --do_train"});
+  expect_error("--do_train --learning_rat 1", {"--learning_rat", "--learning_rate"});
+  expect_error("--do_train --fp16 --bf16", {"exclude each other"});
+  expect_error("--do_train --bf16 maybe", {"bf16", "maybe"});
+  expect_error("--do_train --max_steps many", {"max_steps", "many"});
+  expect_error("--do_train --learning_rate -1", {"learning_rate", "at least 0"});
+  expect_error("--do_train --lr_scheduler_type slow", {"lr_scheduler_type", "slow", "linear"});
+  expect_error("--do_train --lr_scheduler_kwargs '{\"powr\": 2}'", {"powr", "power"});
+  expect_error("--do_train --max_isa sse2", {"sse2", "avx2"});
+  expect_error("--do_train --dataset_name squad", {"--dataset_name", "--train_file"});
+  expect_error("--do_train --load_best_model_at_end", {"--load_best_model_at_end", "--eval_strategy"});
+  expect_error("--do_train --eval_on_start", {"--eval_on_start needs something to evaluate on"});
+  expect_error("--do_train --resume_from_checkpoint nowhere", {"--resume_from_checkpoint", "nowhere"});
+  EXPECT_TRUE(contains(hearth("run_qa").error(), "--model_name_or_path is needed"));
+  EXPECT_TRUE(contains(hearth("run_qa none.json").error(), "none.json"));
+  write("flags.json", "{\"do_trian\": true}");
+  const std::string error = hearth("run_qa flags.json").error();
+  EXPECT_TRUE(contains(error, "flags.json") && contains(error, "do_train")) << error;
+  EXPECT_FALSE(fs::exists(folder() / "out" / "model.safetensors"));
+}
+
+TEST_F(BadInput, BrokenRecordsAreNamed) {
+  const std::string good =
+      R"({"id": "a", "question": "Q?", "context": "A b c.", "answers": {"text": ["b"], "answer_start": [2]}})";
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases{
+      {R"({"id": "z", "question": "Q?", "context": "A b c."})", {"record 2", "id z", "answers"}},
+      {R"({"id": "z", "question": 7, "context": "A b c.", "answers": {"text": ["b"], "answer_start": [2]}})",
+       {"record 2", "id z", "question"}},
+      {R"({"id": "z", "question": "Q?", "answers": {"text": ["b"], "answer_start": [2]}})",
+       {"record 2", "id z", "context"}},
+      {R"({"id": "z", "question": "Q?", "context": "A b", "answers": {"text": ["b"], "answer_start": ["x"]}})",
+       {"record 2", "id z", "answers.answer_start"}},
+      {R"({"id": "z", "question": "Q?", "context": "A b", "answers": {"text": ["b", "A"], "answer_start": [2]}})",
+       {"record 2", "id z", "answers"}},
+      {"7", {"record 2"}},
+  };
+  for (const auto& [record, parts] : cases) {
+    write("broken.json", "{\"data\": [" + good + ", " + record + "]}");
+    for (const char* flag : {"--do_train --train_file", "--do_train --do_eval --validation_file"}) {
+      expect_error(std::string(flag) + " broken.json", {"broken.json"});
+      expect_error(std::string(flag) + " broken.json", parts);
+    }
+  }
+  write("broken.json", "{\"data\": [" + good);
+  expect_error("--do_train --train_file broken.json", {"broken.json", "not valid JSON", "line 1"});
+  write("broken.json", "{\"data\": []}");
+  expect_error("--do_train --train_file broken.json", {"broken.json", "no questions"});
+  write("broken.csv", "");
+  expect_error("--do_train --train_file broken.csv", {"broken.csv", "empty"});
+}
+
+// A test file that is not there is noticed before the training, not after it.
+TEST_F(BadInput, MissingFiles) {
+  for (const char* flag : {"train_file", "validation_file", "test_file"}) {
+    const Outcome outcome =
+        run_qa(std::string("--do_train --do_eval --do_predict --output_dir out --") + flag + " none.json");
+    EXPECT_TRUE(contains(outcome.error(), "none.json")) << flag;
+    EXPECT_FALSE(contains(outcome.out, "Running training")) << flag;
+    expect_error(std::string("--do_train --") + flag + " none.txt", {"none.txt", ".json"});
+  }
+  expect_error("--do_eval --model_name_or_path nowhere", {"nowhere", "neither a folder nor"}, "HF_HOME=home");
+  const std::string flags = "--do_eval" + copy_of_model("model");
+  for (const char* file : {"config.json", "model.safetensors"}) {
+    fs::remove(folder() / "model" / file);
+    expect_error(flags, {"model", file});
+    fs::copy(start_model() / file, folder() / "model" / file);
+  }
+  fs::remove(folder() / "model" / "vocab.txt");
+  fs::remove(folder() / "model" / "tokenizer.json");
+  expect_error(flags, {"model", "tokenizer"});
+}
+
+TEST_F(BadInput, ModelsThatDoNotFit) {
+  const std::string flags = "--do_eval" + copy_of_model("model");
+  fs::resize_file(folder() / "model" / "model.safetensors", 1000);
+  expect_error(flags, {"model.safetensors", "cut off"});
+  fs::copy(start_model() / "model.safetensors", folder() / "model" / "model.safetensors",
+           fs::copy_options::overwrite_existing);
+  io::Json config = json("model/config.json");
+  config["hidden_size"] = 64;
+  write("model/config.json", io::dump_json(config, 2));
+  expect_error(flags, {"do not fit a BertForQuestionAnswering", "(200, 32)", "(200, 64)"});
+  config["model_type"] = "gpt2";
+  write("model/config.json", io::dump_json(config, 2));
+  expect_error(flags, {"config.json", "gpt2"});
+  expect_error("--do_eval --config_overrides hidden_siz=3", {"hidden_siz"});
+  expect_error("--do_eval --config_overrides num_attention_heads=5", {"5 attention heads"});
+}
+
+TEST_F(BadInput, AnswersOutsideTheirContextAreCounted) {
+  write("odd.json", R"({"data": [
+    {"id": "a", "question": "Who?", "context": "Ada lives.", "answers": {"text": ["Ada"], "answer_start": [0]}},
+    {"id": "b", "question": "Who?", "context": "Ada lives.", "answers": {"text": ["Hugo"], "answer_start": [0]}},
+    {"id": "c", "question": "Who?", "context": "Ada lives.", "answers": {"text": ["Ada"], "answer_start": [400]}}]})");
+  const Outcome outcome = run_qa("--do_train --train_file odd.json --num_train_epochs 1 --output_dir out");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "warning: ") && contains(outcome.err, "odd.json: 2 of 3 answers")) << outcome.err;
+}
+
+TEST_F(BadInput, LengthsBeyondTheModel) {
+  expect_error("--do_train --max_seq_length 129", {"129", "128 positions"});
+  expect_error("--do_train --doc_stride 64", {"--doc_stride (64)"});
+  expect_error("--do_train --doc_stride 60", {"doc_stride 60", "leaves 5"});
+  const std::string flags = "--do_train --max_steps 1 --save_strategy no --output_dir out" + copy_of_model("model");
+  io::Json tokenizer = json("model/tokenizer_config.json");
+  tokenizer["model_max_length"] = 48;
+  write("model/tokenizer_config.json", io::dump_json(tokenizer, 2));
+  const Outcome outcome = run_qa(flags + "--pad_to_max_length True");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "warning: max_seq_length 64 is beyond the tokenizer's model_max_length; using 48"))
+      << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "padded to 48 positions"));
+}
+
+TEST_F(BadInput, AnOutputFolderWithSomethingInIt) {
+  fs::create_directories(folder() / "out");
+  write("out/mine.txt", "mine");
+  expect_error("--do_train", {"out", "not empty", "--overwrite_output_dir"});
+  EXPECT_EQ(names_in(folder() / "out"), std::set<std::string>({"mine.txt"}));
+  EXPECT_EQ(run_qa("--do_train --max_steps 1 --overwrite_output_dir --output_dir out").status, 0);
+  EXPECT_EQ(text("out/mine.txt"), "mine");
+  write("file", "");
+  EXPECT_TRUE(contains(run_qa("--do_train --output_dir file").error(), "not a folder"));
+  EXPECT_TRUE(contains(run_qa("--do_train --output_dir file/below").error(), "file/below"));
+}
+
+// A limit on the size of files stands in for the disk: no file can grow beyond it.
+TEST_F(BadInput, AFullDiskLosesNothing) {
+  ASSERT_EQ(run_qa("--do_train --max_steps 3 --output_dir out").status, 0);
+  const auto contents = [&] {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder() / "out"))
+      if (entry.is_regular_file()) files[fs::relative(entry.path(), folder()).string()] = io::read_file(entry.path());
+    return files;
+  };
+  const auto before = contents();
+  const Outcome outcome = run_qa("--do_train --max_steps 6 --output_dir out", "ulimit -c 0; ulimit -f 60;");
+  const std::string error = outcome.error();
+  EXPECT_TRUE(contains(outcome.out, "resuming from out/checkpoint-3")) << outcome.out;
+  EXPECT_TRUE(contains(error, "model.safetensors") && contains(error, "File too large")) << error;
+  EXPECT_TRUE(contents() == before);
+
+  const Outcome again = run_qa("--do_train --max_steps 6 --output_dir out");
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_TRUE(fs::exists(folder() / "out" / "checkpoint-6" / "optimizer.safetensors"));
+}
+
+}  // namespace
+}  // namespace hearth

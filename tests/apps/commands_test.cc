@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include "tests/apps/program.h"
+
+namespace hearth {
+namespace {
+
+using Commands = ProgramTest;
+
+TEST_F(Commands, AreListed) {
+  const Outcome none = hearth("");
+  EXPECT_EQ(none.status, 2);
+  const Outcome help = hearth("--help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_EQ(help.out, none.out);
+  for (const char* name : {"run_qa", "ask", "train_tokenizer", "init_model", "verify", "env"}) {
+    EXPECT_TRUE(contains(help.out, std::string("\n  ") + name)) << name;
+    const Outcome own = hearth(std::string(name) + " --help");
+    EXPECT_EQ(own.status, 0) << name;
+    EXPECT_TRUE(own.out.starts_with(std::string("usage: hearth ") + name)) << own.out;
+    EXPECT_EQ(own.err, "");
+  }
+  for (const char* option : {"--model_name_or_path", "--do_train", "--learning_rate", "--bf16", "--save_total_limit",
+                             "--doc_stride", "--config_overrides", "--early_stopping_patience", "--use_ipex"})
+    EXPECT_TRUE(contains(hearth("run_qa --help").out, option)) << option;
+  EXPECT_EQ(hearth("--version").out.substr(0, 7), "hearth ");
+
+  const Outcome unknown = hearth("run_aq");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_TRUE(unknown.err.starts_with("hearth: 'run_aq' is not a command")) << unknown.err;
+  EXPECT_EQ(lines_of(unknown.err).size(), 1u);
+}
+
+TEST_F(Commands, EnvDescribesTheMachine) {
+  const Outcome text = hearth("env");
+  EXPECT_EQ(text.status, 0);
+  EXPECT_TRUE(contains(text.out, "- version: ") && contains(text.out, "- matrix_product:\n  - ")) << text.out;
+  const Outcome machine = hearth("env --json");
+  ASSERT_EQ(machine.status, 0);
+  const io::Json json = io::parse_json(machine.out, "env --json");
+  for (const char* key : {"version", "compiler", "platform", "processor", "cores", "threads", "instruction_sets_found",
+                          "instruction_set_in_use", "matrix_product", "attention", "memory_total", "libraries"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+    EXPECT_TRUE(contains(text.out, std::string("- ") + key + ":")) << key;
+  }
+  EXPECT_EQ(io::parse_json(hearth("env --json --max_isa avx2").out, "").at("instruction_set_in_use"), "avx2");
+  EXPECT_EQ(io::parse_json(hearth("env --json", "HEARTH_MAX_ISA=avx2").out, "").at("instruction_set_in_use"), "avx2");
+  EXPECT_EQ(io::parse_json(hearth("env --json", "OMP_NUM_THREADS=3").out, "").at("threads"), 3);
+}
+
+TEST_F(Commands, ACapThatDoesNotExistIsAnError) {
+  for (const char* command : {"env", "run_qa"}) {
+    const std::string arguments = command == std::string("env") ? "env" : job() + " --do_eval --output_dir out";
+    const std::string error = hearth(arguments, "HEARTH_MAX_ISA=sse9").error();
+    EXPECT_TRUE(contains(error, "HEARTH_MAX_ISA") && contains(error, "sse9") && contains(error, "avx512")) << error;
+  }
+}
+
+TEST_F(Commands, VerifyChecksGoldenFiles) {
+  const std::string goldens = (fs::path(HEARTH_FIXTURES) / "goldens").string();
+  const Outcome outcome = hearth("verify --quiet --num_threads 1 " + goldens);
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, " checks made, 0 failed, 0 parts not known")) << outcome.out;
+  EXPECT_TRUE(contains(hearth("verify nowhere").error(), "nowhere"));
+  EXPECT_TRUE(contains(hearth("verify").error(), "folder"));
+
+  fs::create_directories(folder() / "set" / "models");
+  fs::copy(fs::path(goldens) / "models" / "bert-qa", folder() / "set" / "models" / "bert-qa");
+  std::string weights = text("set/models/bert-qa/model.safetensors");
+  weights.back() = static_cast<char>(weights.back() ^ 0x02);  // an exponent
+  write("set/models/bert-qa/model.safetensors", weights);
+  const Outcome wrong = hearth("verify --quiet --num_threads 1 set");
+  EXPECT_EQ(wrong.status, 1) << wrong.out;
+  EXPECT_FALSE(contains(wrong.out, " 0 failed")) << wrong.out;
+}
+
+TEST_F(Commands, AskAnswersQuestions) {
+  ASSERT_EQ(run_qa("--do_train --num_train_epochs 1 --save_strategy no --output_dir out").status, 0);
+  const std::string context = "Elif the baker lives in Bergen. Greta the cooper lives in Faro.";
+  write("context.txt", context + "\n");
+  const auto is_answer = [&](const std::string& line) {
+    const std::size_t end = line.find("  (");
+    return end != line.npos && line.ends_with("%)") && contains(context, line.substr(0, end));
+  };
+  const Outcome one = hearth("ask --model out --context context.txt --question 'Where does Elif live?'");
+  ASSERT_EQ(one.status, 0) << one.err;
+  ASSERT_EQ(lines_of(one.out).size(), 1u) << one.out;
+  EXPECT_TRUE(is_answer(lines_of(one.out)[0])) << one.out;
+  const Outcome best = hearth("ask --model out --context context.txt --question 'Where does Elif live?' --n_best 3");
+  ASSERT_EQ(lines_of(best.out).size(), 3u) << best.out;
+  for (const std::string& line : lines_of(best.out)) EXPECT_TRUE(is_answer(line)) << line;
+  EXPECT_EQ(lines_of(best.out)[0], lines_of(one.out)[0]);
+
+  const std::string questions = "printf 'Where does Elif live?\\nWho is the cooper?\\n\\nnot asked\\n' |";
+  const Outcome piped = hearth("ask --model out --context context.txt", questions);
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  ASSERT_EQ(lines_of(piped.out).size(), 2u) << piped.out;
+  EXPECT_EQ(lines_of(piped.out)[0], lines_of(one.out)[0]);
+  const Outcome standard_input =
+      hearth("ask --model out --context - --question 'Where does Elif live?'", "cat context.txt |");
+  EXPECT_EQ(standard_input.out, one.out);
+
+  EXPECT_TRUE(contains(hearth("ask --model out --context -").error(), "--question"));
+  EXPECT_TRUE(contains(hearth("ask --model out --context none.txt").error(), "none.txt"));
+  EXPECT_TRUE(contains(hearth("ask --model nowhere --context context.txt").error(), "nowhere"));
+  EXPECT_TRUE(contains(hearth("ask --context context.txt").error(), "--model"));
+  write("context.txt", " \n");
+  EXPECT_TRUE(contains(hearth("ask --model out --context context.txt --question Q").error(), "no text"));
+}
+
+TEST_F(Commands, ModelsAreMadeFromNothing) {
+  EXPECT_EQ(names_in(start_model()),
+            std::set<std::string>({"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+                                   "special_tokens_map.json", "vocab.txt"}));
+  EXPECT_EQ(io::read_json(start_model() / "config.json").at("vocab_size"), 200);
+  EXPECT_EQ(lines_of(io::read_file(start_model() / "vocab.txt")).size(), 200u);
+  const std::string made = " --output_dir made --config " + (kFixtures / "config.json").string();
+  const std::string tokenizer = " --tokenizer " + start_model().string();
+  ASSERT_EQ(hearth("init_model --seed 42" + made + tokenizer).status, 0);
+  EXPECT_TRUE(text("made/model.safetensors") == io::read_file(start_model() / "model.safetensors"));
+  ASSERT_EQ(hearth("init_model --seed 43" + made + tokenizer).status, 0);
+  EXPECT_FALSE(text("made/model.safetensors") == io::read_file(start_model() / "model.safetensors"));
+
+  EXPECT_TRUE(contains(hearth("init_model" + made + " --tokenizer nowhere").error(), "nowhere"));
+  EXPECT_TRUE(contains(hearth("init_model --output_dir x --config none.json" + tokenizer).error(), "none.json"));
+  EXPECT_TRUE(contains(hearth("train_tokenizer --output_dir x --files none.txt").error(), "none.txt"));
+  EXPECT_TRUE(contains(hearth("train_tokenizer --output_dir x").error(), "--files"));
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,75 @@
+#include "hearth/bench/workload.h"
+
+#include "hearth/bench/model_config.h"
+#include "hearth/bench/spread.h"
+#include "tests/bench/small_model.h"
+
+namespace hearth::bench {
+namespace {
+
+using Lengths = std::vector<std::int64_t>;
+
+TEST_F(SmallModel, ReadsOneLengthALine) {
+  EXPECT_EQ(read_lengths(write("lengths.txt", "3\n12\r\n\n7\n"), 12), (Lengths{3, 12, 7}));
+}
+
+TEST_F(SmallModel, NamesTheLineThatIsNoLength) {
+  const auto error = [&](const std::string& text) {
+    const std::string file = write("lengths.txt", text);
+    return error_of([&] { read_lengths(file, 12); });
+  };
+  EXPECT_TRUE(contains(error("3\nlong\n"), "lengths.txt, line 2: 'long'"));
+  EXPECT_TRUE(contains(error("3\n4 5\n"), "line 2: '4 5'"));
+  EXPECT_TRUE(contains(error("0\n"), "line 1: '0'"));
+  EXPECT_TRUE(contains(error("13\n"), "line 1: a sequence of 13 tokens is longer than --seq 12"));
+  EXPECT_TRUE(contains(error("\n"), "holds no lengths"));
+  EXPECT_TRUE(contains(error_of([&] { read_lengths(folder_ / "nothing.txt", 12); }), "nothing.txt"));
+}
+
+nn::EncoderConfig small_config() {
+  nn::EncoderConfig config;
+  config.vocab_size = 4;
+  config.token_types = 2;
+  config.padding_id = 3;
+  return config;
+}
+
+TEST(WorkloadTest, GroupsLengthsAndBeginsAgain) {
+  Workload workload(small_config(), 2, 9, {3, 5, 8});
+  EXPECT_EQ(workload.next().starts, (Lengths{0, 3, 8}));
+  EXPECT_EQ(workload.next().starts, (Lengths{0, 8, 11}));
+  EXPECT_EQ(workload.next().starts, (Lengths{0, 5, 13}));
+}
+
+TEST(WorkloadTest, FillsEveryPosition) {
+  Workload workload(small_config(), 3, 7, {});
+  const Batch batch = workload.next();
+  EXPECT_EQ(batch.tokens(), 21);
+  EXPECT_EQ(batch.keys, (Lengths{7, 7, 7}));
+  for (const std::int32_t id : batch.input_ids) EXPECT_TRUE(0 <= id && id < 3) << id;  // 3 is padding
+  for (const char* name : {"start_positions", "end_positions"})
+    for (const std::int64_t position : batch.labels.at(name)) EXPECT_TRUE(0 <= position && position < 7) << position;
+}
+
+TEST_F(SmallModel, FindsModelsByNameAndByFolder) {
+  const models::Config base = model_config("bert-base");
+  EXPECT_EQ(base.size("num_hidden_layers"), 12);
+  EXPECT_EQ(base.size("hidden_size"), 768);
+  EXPECT_EQ(base.rate_or("hidden_dropout_prob", 0), 0.1f);
+  EXPECT_EQ(model_config("bert-large").size("intermediate_size"), 4096);
+  EXPECT_EQ(model_config(folder_.string()).size("vocab_size"), 50);
+  EXPECT_TRUE(
+      contains(error_of([] { model_config("bert-huge"); }), "bert-huge is neither a built-in model (bert-tiny"));
+}
+
+TEST(SpreadTest, OddAndEvenCounts) {
+  const Spread odd = spread_of({5, 1, 3, 2, 9}), even = spread_of({4, 1});
+  EXPECT_EQ(odd.mean, 4);
+  EXPECT_EQ(odd.median, 3);
+  EXPECT_EQ(odd.min, 1);
+  EXPECT_EQ(odd.max, 9);
+  EXPECT_EQ(even.median, 2.5);
+}
+
+}  // namespace
+}  // namespace hearth::bench

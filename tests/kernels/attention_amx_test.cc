@@ -1,0 +1,137 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tests/kernels/attention_amx_test.cc"
+#include "hearth/kernels/simd.h"
+// After simd.h.
+#include <gtest/gtest.h>
+#include <hwy/foreach_target.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "hearth/kernels/attention_amx_backward-inl.h"
+#include "hearth/kernels/attention_amx_forward-inl.h"
+#include "tests/kernels/attention_emulated.h"
+
+#if HWY_TARGET == HWY_AVX3
+HWY_BEFORE_NAMESPACE();
+namespace hearth::kernels::HWY_NAMESPACE {
+
+void exp2_all(std::vector<float>& values) {
+  for (float& x : values) x = hn::GetLane(exp2_where(0xffff, hn::Set(F32(), x)));
+}
+
+void dropout_masks(const Dropout& dropout, std::uint32_t sample, std::uint32_t block, std::uint32_t row,
+                   std::uint16_t* masks, std::int64_t step) {
+  DropoutMasks(dropout, sample, block).of_row(row, masks, step);
+}
+
+}  // namespace hearth::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace hearth::kernels {
+namespace {
+
+// amx::Tiles, by the definition of its instructions.
+class EmulatedTiles {
+ public:
+  EmulatedTiles() { live_ = true; }
+  ~EmulatedTiles() { live_ = false; }
+
+  static void zero() {
+    EXPECT_TRUE(live_);
+    std::ranges::fill(sums_, 0.0f);
+  }
+  static void load(const float* from, std::int64_t pitch) {
+    EXPECT_TRUE(live_);
+    for (std::int64_t i = 0; i < 32; ++i) std::copy_n(from + i * pitch, 32, sums_ + 32 * i);
+  }
+  static void multiply(const std::uint16_t* left, const std::uint16_t* right) {
+    for (int tile_row = 0; tile_row < 2; ++tile_row)
+      for (int tile_col = 0; tile_col < 2; ++tile_col)
+        for (int m = 0; m < 16; ++m)
+          for (int k = 0; k < 16; ++k)
+            for (int n = 0; n < 16; ++n) {
+              const std::uint16_t* a = left + tile_row * 512 + m * 32 + 2 * k;
+              const std::uint16_t* b = right + tile_col * 512 + k * 32 + 2 * n;
+              float& sum = sums_[(tile_row * 16 + m) * 32 + tile_col * 16 + n];
+              sum += value(a[0]) * value(b[0]);
+              sum += value(a[1]) * value(b[1]);
+            }
+  }
+  static void store(float* to, std::int64_t pitch) {
+    for (std::int64_t i = 0; i < 32; ++i) std::copy_n(sums_ + 32 * i, 32, to + i * pitch);
+  }
+
+ private:
+  static float value(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+  static inline thread_local float sums_[32 * 32];
+  static inline thread_local bool live_ = false;
+};
+
+bool has_bf16() { return cpu::isa() >= cpu::Isa::avx512_bf16; }
+
+constexpr AttentionImpl kEmulated{
+    "amx, emulated",
+    [](const AttentionArgs& args, cpu::Isa isa) { return args.type == DType::bf16 && isa >= cpu::Isa::avx512_bf16; },
+    [](const AttentionArgs& args) { N_AVX3::amx_forward_all<EmulatedTiles>(args); },
+    [](const AttentionArgs& args, const AttentionGradArgs& grads) {
+      N_AVX3::amx_backward_all<EmulatedTiles>(args, grads);
+    }};
+
+TEST(AttentionAmx, PowersOfTwo) {
+  if (!has_bf16()) GTEST_SKIP() << "needs AVX512-BF16, the instruction set in use is " << name_of(cpu::isa());
+  std::vector<float> x;
+  for (int i = 0; i <= 100000; ++i) x.push_back(-130.0f + 131.0f * static_cast<float>(i) / 100000.0f);
+  for (float tiny = 1; tiny > 1e-30f; tiny /= 3) x.insert(x.end(), {tiny, -tiny});
+  std::vector<float> y = x;
+  N_AVX3::exp2_all(y);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double want = std::exp2(static_cast<double>(x[i]));
+    ASSERT_NEAR(y[i], want, 3e-7 * want + 1e-45) << x[i];
+  }
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> special{0, -200, -1e30f, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
+  N_AVX3::exp2_all(special);
+  EXPECT_EQ(special[0], 1);
+  EXPECT_EQ(special[1], 0);
+  EXPECT_EQ(special[2], 0);
+  EXPECT_EQ(special[3], 0);
+  EXPECT_TRUE(std::isnan(special[4]));
+}
+
+TEST(AttentionAmx, DropoutMasks) {
+  if (!has_bf16()) GTEST_SKIP() << "needs AVX512-BF16, the instruction set in use is " << name_of(cpu::isa());
+  for (const float p : {1e-7f, 0.1f, 0.5f, 0.999f})
+    for (const std::uint32_t sample : {0u, 1u, 4000000000u})
+      for (const std::uint32_t block : {0u, 1u, 7u})
+        for (const std::uint32_t row : {0u, 1u, 383u, 11u * 65536 + 500}) {
+          const Dropout dropout{p, philox_key(5, sample, row)};
+          for (const std::int64_t step : {1, 5}) {
+            std::vector<std::uint16_t> masks(static_cast<std::size_t>(8 * step));
+            N_AVX3::dropout_masks(dropout, sample, block, row, masks.data(), step);
+            for (std::uint32_t i = 0; i < 128; ++i)
+              ASSERT_EQ(masks[i / 16 * step] >> i % 16 & 1, dropout_keeps(dropout, sample, row, 128 * block + i)) << i;
+          }
+        }
+}
+
+TEST(AttentionAmx, OnlyWhereThereAreTiles) {
+  for (const cpu::Isa isa : cpu::all_isas())
+    for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+      AttentionArgs args;
+      args.type = type;
+      const bool amx = choose_attention(args, isa).name == "amx";
+      EXPECT_EQ(amx, isa == cpu::Isa::amx && type == DType::bf16) << name_of(isa) << " " << name_of(type);
+    }
+}
+
+}  // namespace
+
+const AttentionImpl& emulated_amx_attention() { return kEmulated; }
+
+}  // namespace hearth::kernels
+#endif

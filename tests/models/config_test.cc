@@ -1,0 +1,206 @@
+#include "hearth/models/config.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/models/model_folder.h"
+
+namespace hearth::models {
+namespace {
+
+using kernels::Activation;
+
+constexpr Head kQa = Head::question_answering;
+
+class ConfigFile : public ModelFolder {
+ protected:
+  void use(const std::string& golden_model) {
+    config_ = io::read_json(golden(golden_model) / "config.json");
+    write(config_, weights_in(golden(golden_model)));
+  }
+  void expect_refused(const std::vector<std::string>& parts, Head head = kQa) {
+    write_config(config_);
+    std::vector<std::string> all = parts;
+    all.push_back(config_file());
+    expect_error(head, all);
+  }
+
+  io::Json config_;
+};
+
+TEST_F(ConfigFile, NeedsTheSizesOfItsFamily) {
+  const std::vector<std::string> bert{"vocab_size",          "hidden_size",       "num_hidden_layers",
+                                      "num_attention_heads", "intermediate_size", "max_position_embeddings"};
+  const std::vector<std::string> distilbert{"vocab_size", "dim",        "n_layers",
+                                            "n_heads",    "hidden_dim", "max_position_embeddings"};
+  for (const auto& [model, fields] : {std::pair{"bert-qa", bert}, {"distilbert-qa", distilbert}, {"roberta-cls", bert}})
+    for (const std::string& field : fields) {
+      config_ = io::read_json(golden(model) / "config.json");
+      config_.erase(field);
+      expect_refused({"\"" + field + "\""});
+      config_[field] = "many";
+      expect_refused({"\"" + field + "\"", "many"});
+      config_[field] = 0;
+      expect_refused({"\"" + field + "\"", "at least 1"});
+    }
+}
+
+TEST_F(ConfigFile, LeavesTheRestToDefaults) {
+  use("bert-qa");
+  for (const char* field : {"type_vocab_size", "layer_norm_eps", "initializer_range", "hidden_act", "pad_token_id",
+                            "hidden_dropout_prob", "attention_probs_dropout_prob"})
+    config_.erase(field);
+  write_config(config_);
+  const nn::EncoderConfig encoder = load(kQa)->encoder().config();
+  EXPECT_EQ(encoder.token_types, 2);
+  EXPECT_EQ(encoder.eps, 1e-12f);
+  EXPECT_EQ(encoder.activation, Activation::gelu);
+  EXPECT_EQ(encoder.hidden_dropout, 0.1f);
+  EXPECT_EQ(encoder.attention_dropout, 0.1f);
+  EXPECT_EQ(encoder.padding_id, 0);
+}
+
+TEST_F(ConfigFile, NamesAFamilyThatIsKnown) {
+  use("bert-qa");
+  config_["model_type"] = "t5";
+  expect_refused({"'t5'", "bert, distilbert and roberta"});
+  config_.erase("model_type");
+  expect_refused({"\"model_type\""});
+}
+
+TEST_F(ConfigFile, NamesAnActivationThatIsKnown) {
+  use("bert-qa");
+  config_["hidden_act"] = "swish";
+  expect_refused({"\"hidden_act\"", "'swish'", "gelu_new"});
+  for (const auto& [name, kind] : {std::pair{"gelu", Activation::gelu},
+                                   {"gelu_new", Activation::gelu_tanh},
+                                   {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                   {"relu", Activation::relu},
+                                   {"tanh", Activation::tanh}}) {
+    config_["hidden_act"] = name;
+    write_config(config_);
+    EXPECT_EQ(load(kQa)->encoder().config().activation, kind);
+  }
+}
+
+TEST_F(ConfigFile, AsksForNothingUnsupported) {
+  for (const auto& [field, value] : std::vector<std::pair<std::string, io::Json>>{
+           {"position_embedding_type", "relative_key"}, {"is_decoder", true}, {"add_cross_attention", true}}) {
+    use("bert-qa");
+    config_[field] = value;
+    expect_refused({"\"" + field + "\"", value.dump()});
+  }
+  use("bert-qa");
+  config_["tie_word_embeddings"] = false;
+  expect_refused({"\"tie_word_embeddings\" is false; only true is supported"}, Head::masked_lm);
+}
+
+TEST_F(ConfigFile, HasRatesBelowOneAndHeadsThatDivide) {
+  use("bert-qa");
+  config_["hidden_dropout_prob"] = 1;
+  expect_refused({"\"hidden_dropout_prob\"", "[0, 1)"});
+  use("distilbert-qa");
+  config_["attention_dropout"] = -0.5;
+  expect_refused({"\"attention_dropout\"", "[0, 1)"});
+  for (const auto& [model, field] : {std::pair{"bert-qa", "num_attention_heads"}, {"distilbert-qa", "n_heads"}}) {
+    use(model);
+    config_[field] = 5;
+    expect_refused({"a hidden size of 64 does not divide into 5 attention heads"});
+  }
+}
+
+TEST_F(ConfigFile, HasAMaskedLanguageModelForBertAlone) {
+  for (const char* model : {"distilbert-qa", "roberta-cls"}) {
+    use(model);
+    expect_refused({"no masked language modelling"}, Head::masked_lm);
+  }
+}
+
+TEST_F(ConfigFile, IsThereAndIsAnObject) {
+  expect_error(kQa, {folder_.string(), "config.json"});
+  io::replace_file(config_file(), "[1, 2]");
+  expect_error(kQa, {config_file(), "object"});
+  io::replace_file(config_file(), "{\"hidden_size\": ");
+  expect_error(kQa, {config_file()});
+  const std::string message = io::error_of([&] { load_pretrained(folder_ / "absent", kQa); });
+  EXPECT_TRUE(io::contains(message, (folder_ / "absent").string() + " is not a folder")) << message;
+}
+
+TEST_F(ConfigFile, SaysTheHead) {
+  use("bert-qa");
+  const auto head_with = [&](const io::Json& architectures) {
+    config_["architectures"] = architectures;
+    return head_of(Config(config_, "config.json"));
+  };
+  EXPECT_EQ(head_with({"BertForQuestionAnswering"}), kQa);
+  EXPECT_EQ(head_with({"RobertaForSequenceClassification"}), Head::sequence_classification);
+  EXPECT_EQ(head_with({"BertForMaskedLM"}), Head::masked_lm);
+  EXPECT_THROW(head_with({"BertForNextSentencePrediction"}), Error);
+  EXPECT_THROW(head_with(io::Json::array()), Error);
+  EXPECT_THROW(head_with(nullptr), Error);
+}
+
+TEST(NumLabels, ComesFromTheLabelsNames) {
+  const auto labels = [](const char* json) { return Config(io::Json::parse(json), "config.json").num_labels(); };
+  EXPECT_EQ(labels("{}"), 2);
+  EXPECT_EQ(labels(R"({"num_labels": 5})"), 5);
+  EXPECT_EQ(labels(R"({"id2label": {"0": "a", "1": "b", "2": "c"}})"), 3);
+  EXPECT_EQ(labels(R"({"id2label": {"0": "a", "1": "b", "2": "c"}, "num_labels": 5})"), 3);
+  EXPECT_EQ(labels(R"({"id2label": null})"), 2);
+}
+
+class Overrides : public ConfigFile {
+ protected:
+  static LoadOptions overridden(const std::string& text) {
+    LoadOptions options;
+    options.config_overrides = text;
+    return options;
+  }
+};
+
+TEST_F(Overrides, ChangeFields) {
+  use("bert-qa");
+  const auto model = load(kQa, overridden("hidden_dropout_prob=0.25,layer_norm_eps=1e-5,hidden_act=relu"));
+  EXPECT_EQ(model->encoder().config().hidden_dropout, 0.25f);
+  EXPECT_EQ(model->encoder().config().eps, 1e-5f);
+  EXPECT_EQ(model->encoder().config().activation, Activation::relu);
+  EXPECT_EQ(model->config().values().at("hidden_dropout_prob"), 0.25);
+}
+
+TEST_F(Overrides, MayNameADefaultThatTheFileLeavesOut) {
+  use("bert-qa");
+  config_.erase("hidden_dropout_prob");
+  write_config(config_);
+  EXPECT_EQ(load(kQa, overridden("hidden_dropout_prob=0"))->encoder().config().hidden_dropout, 0);
+}
+
+TEST_F(Overrides, OfTheNumberOfLabelsReplaceTheirNames) {
+  use("roberta-cls");
+  config_["id2label"] = {{"0", "no"}, {"1", "yes"}};
+  config_["label2id"] = {{"no", 0}, {"yes", 1}};
+  Config config(config_, config_file());
+  config.override_fields("num_labels=5", {"num_labels"});
+  EXPECT_EQ(config.num_labels(), 5);
+  const auto model = build_model(config, Head::sequence_classification, 1);
+  EXPECT_EQ(weights_of(*model).at("classifier.out_proj.weight").shape(), (Shape{5, 64}));
+}
+
+TEST_F(Overrides, AreReadStrictly) {
+  use("bert-qa");
+  expect_error(kQa, {"config_overrides", "\"hiden_size\"", config_file()}, overridden("hiden_size=3"));
+  expect_error(kQa, {"config_overrides", "'hidden_size'", "field=value"}, overridden("hidden_size"));
+  expect_error(kQa, {"config_overrides", "'=3'", "field=value"}, overridden("=3"));
+  expect_error(kQa, {"hidden_dropout_prob", config_file(), "lots"}, overridden("hidden_dropout_prob=lots"));
+}
+
+TEST_F(Overrides, MayComeWithAConfigOfAnotherFolder) {
+  use("bert-qa");
+  std::filesystem::create_directory(folder_ / "other");
+  config_["layer_norm_eps"] = 1e-3;
+  io::replace_file(folder_ / "other" / "config.json", io::dump_json(config_, 2));
+  LoadOptions options;
+  options.config_folder = folder_ / "other";
+  EXPECT_EQ(load(kQa, options)->encoder().config().eps, 1e-3f);
+}
+
+}  // namespace
+}  // namespace hearth::models
