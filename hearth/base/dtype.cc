@@ -6,26 +6,40 @@ namespace hearth {
 
 std::size_t size_of(DType type) {
   switch (type) {
-    case DType::f32: return 4;
-    case DType::bf16: return 2;
-    case DType::f16: return 2;
-    case DType::f64: return 8;
-    case DType::i64: return 8;
-    case DType::i32: return 4;
-    case DType::u8: return 1;
+    case DType::f32:
+      return 4;
+    case DType::bf16:
+      return 2;
+    case DType::f16:
+      return 2;
+    case DType::f64:
+      return 8;
+    case DType::i64:
+      return 8;
+    case DType::i32:
+      return 4;
+    case DType::u8:
+      return 1;
   }
   fail("[size_of] unknown number format {}", static_cast<int>(type));
 }
 
 std::string_view name_of(DType type) {
   switch (type) {
-    case DType::f32: return "fp32";
-    case DType::bf16: return "bf16";
-    case DType::f16: return "fp16";
-    case DType::f64: return "fp64";
-    case DType::i64: return "int64";
-    case DType::i32: return "int32";
-    case DType::u8: return "uint8";
+    case DType::f32:
+      return "fp32";
+    case DType::bf16:
+      return "bf16";
+    case DType::f16:
+      return "fp16";
+    case DType::f64:
+      return "fp64";
+    case DType::i64:
+      return "int64";
+    case DType::i32:
+      return "int32";
+    case DType::u8:
+      return "uint8";
   }
   fail("[name_of] unknown number format {}", static_cast<int>(type));
 }

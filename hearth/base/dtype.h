@@ -43,19 +43,33 @@ struct Float16 {
 template <class T>
 struct DTypeOf;
 template <>
-struct DTypeOf<float> { static constexpr DType value = DType::f32; };
+struct DTypeOf<float> {
+  static constexpr DType value = DType::f32;
+};
 template <>
-struct DTypeOf<BFloat16> { static constexpr DType value = DType::bf16; };
+struct DTypeOf<BFloat16> {
+  static constexpr DType value = DType::bf16;
+};
 template <>
-struct DTypeOf<Float16> { static constexpr DType value = DType::f16; };
+struct DTypeOf<Float16> {
+  static constexpr DType value = DType::f16;
+};
 template <>
-struct DTypeOf<double> { static constexpr DType value = DType::f64; };
+struct DTypeOf<double> {
+  static constexpr DType value = DType::f64;
+};
 template <>
-struct DTypeOf<std::int64_t> { static constexpr DType value = DType::i64; };
+struct DTypeOf<std::int64_t> {
+  static constexpr DType value = DType::i64;
+};
 template <>
-struct DTypeOf<std::int32_t> { static constexpr DType value = DType::i32; };
+struct DTypeOf<std::int32_t> {
+  static constexpr DType value = DType::i32;
+};
 template <>
-struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::u8; };
+struct DTypeOf<std::uint8_t> {
+  static constexpr DType value = DType::u8;
+};
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 

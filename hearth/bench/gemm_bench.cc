@@ -9,7 +9,6 @@
 #include "hearth/bench/table.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/io/json.h"
-#include "hearth/models/pretrained.h"
 
 namespace hearth::bench {
 namespace {
@@ -62,12 +61,10 @@ std::vector<GemmBenchRow> by_pass(const std::vector<GemmBenchRow>& rows) {
 }  // namespace
 
 std::vector<GemmBenchRow> bench_gemm(const GemmBenchOptions& options) {
-  const models::Config config = model_config(options.model);
-  const auto model = models::build_model(config, models::Head::question_answering, 42);
+  const nn::EncoderConfig config = encoder_config(model_config(options.model));
   std::vector<GemmBenchRow> rows;
   for (const DType type : options.dtypes) {
-    const auto of_format =
-        bench_format(training_products(model->encoder().config(), options.tokens, type), options.rounds);
+    const auto of_format = bench_format(training_products(config, options.tokens, type), options.rounds);
     rows.insert(rows.end(), of_format.begin(), of_format.end());
   }
   return rows;

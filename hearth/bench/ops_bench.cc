@@ -9,12 +9,10 @@
 #include "hearth/bench/gemm_ceiling.h"
 #include "hearth/bench/measured_ops.h"
 #include "hearth/bench/model_config.h"
-#include "hearth/bench/random_numbers.h"
 #include "hearth/bench/table.h"
 #include "hearth/bench/workload.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/io/json.h"
-#include "hearth/models/pretrained.h"
 
 namespace hearth::bench {
 namespace {
@@ -44,10 +42,9 @@ void copy(const Tensor& from, const Tensor& to, double bytes) {
 double OpsBenchRow::share_of_limit() const { return std::max(copy_seconds, gemm_seconds) / seconds; }
 
 std::vector<OpsBenchRow> bench_ops(const OpsBenchOptions& options) {
-  const auto model = models::build_model(model_config(options.model), models::Head::question_answering, 42);
-  const nn::EncoderConfig& config = model->encoder().config();
-  check(options.seq <= model->max_positions(), "--seq {} is longer than {} can read, {} positions", options.seq,
-        options.model, model->max_positions());
+  const nn::EncoderConfig config = encoder_config(model_config(options.model));
+  check(options.seq <= config.positions, "--seq {} is longer than {} can read, {} positions", options.seq,
+        options.model, config.positions);
   const Batch batch = Workload(config, options.batch, options.seq, {}).next();
   const std::vector<MeasuredOp> ops = measured_ops(config, batch, options.dtype);
   const double most_bytes = std::ranges::max(ops, {}, &MeasuredOp::bytes).bytes;

@@ -13,9 +13,7 @@ const int kOpenMpThreads = omp_get_max_threads();  // before any task lowers it
 int configured = 0;
 thread_local bool inside_task = false;
 
-int default_threads() {
-  return environment("OMP_NUM_THREADS").empty() ? topology().usable_cores : kOpenMpThreads;
-}
+int default_threads() { return environment("OMP_NUM_THREADS").empty() ? topology().usable_cores : kOpenMpThreads; }
 
 }  // namespace
 

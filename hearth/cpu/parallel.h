@@ -65,9 +65,8 @@ void parallel_for(std::int64_t count, Task&& task) {
 // Cuts [0, size) into chunks of a fixed length, which depend on nothing else, and runs chunk(begin, end) on each.
 template <class Chunk>
 void parallel_chunks(std::int64_t size, std::int64_t length, Chunk&& chunk) {
-  parallel_for((size + length - 1) / length, [&](std::int64_t i) {
-    chunk(i * length, std::min(size, (i + 1) * length));
-  });
+  parallel_for((size + length - 1) / length,
+               [&](std::int64_t i) { chunk(i * length, std::min(size, (i + 1) * length)); });
 }
 
 }  // namespace hearth::cpu

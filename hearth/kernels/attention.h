@@ -30,7 +30,7 @@ struct AttentionArgs {
 };
 
 struct AttentionGradArgs {
-  const void* dout = nullptr;  // (T, heads * head_dim)
+  const void* dout = nullptr;                        // (T, heads * head_dim)
   void *dq = nullptr, *dk = nullptr, *dv = nullptr;  // rows of `dstride` elements, overwritten (padding's dk, dv: 0)
   std::int64_t dstride = 0;
 };

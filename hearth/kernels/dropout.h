@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "hearth/base/dtype.h"
@@ -18,7 +19,7 @@ struct Dropout {
   PhiloxKey key;
 
   bool active() const { return p > 0; }
-  std::uint32_t threshold() const { return static_cast<std::uint32_t>(p * 65536.0f + 0.5f); }
+  std::uint32_t threshold() const { return static_cast<std::uint32_t>(std::lround(p * 65536.0f)); }
   float scale() const { return 1.0f / (1.0f - p); }
 };
 

@@ -27,7 +27,7 @@ void layer_norm_forward(const LayerNormArgs&);
 // Reads z, mean, rstd, gamma, dropout of the same arguments.
 struct LayerNormGradArgs {
   const void* dy = nullptr;
-  void* dx = nullptr;         // overwritten: dropout's mask on dz; may be dy. Without dropout and without a residual it is dz
+  void* dx = nullptr;  // overwritten: dropout's mask on dz; may be dy. Without dropout and without a residual it is dz
   void* dresidual = nullptr;  // dz, overwritten, or added where `accumulate_dresidual`; null: not wanted
   bool accumulate_dresidual = false;
   float *dgamma = nullptr, *dbeta = nullptr;  // (cols) f32, overwritten, or added where `accumulate_parameters`

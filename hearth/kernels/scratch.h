@@ -8,7 +8,16 @@
 namespace hearth::kernels {
 
 // Who a thread's scratch belongs to: a kernel that calls another must not share its slot.
-enum class Scratch { gemm_amx_rows, gemm_tile, gemm_widen_a, gemm_widen_b, onednn, onednn_rest, attention, partial_sums };
+enum class Scratch {
+  gemm_amx_rows,
+  gemm_tile,
+  gemm_widen_a,
+  gemm_widen_b,
+  onednn,
+  onednn_rest,
+  attention,
+  partial_sums
+};
 
 namespace detail {
 

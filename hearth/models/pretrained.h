@@ -52,8 +52,8 @@ class Pretrained : public nn::Model {
 
 // A model of the folder's family with the head wanted, built and loaded.
 struct LoadOptions {
-  std::uint64_t seed = 42;            // of what must be initialised
-  std::string config_overrides = {};  // "field=value,..."
+  std::uint64_t seed = 42;                   // of what must be initialised
+  std::string config_overrides = {};         // "field=value,..."
   std::filesystem::path config_folder = {};  // where config.json is, if not beside the weights
 };
 std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, Head head,

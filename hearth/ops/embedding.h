@@ -7,9 +7,9 @@
 namespace hearth::ops {
 
 struct Lookup {
-  Parameter* table = nullptr;         // (rows, H)
-  std::vector<std::int32_t> ids;   // (T)
-  std::int32_t padding_id = -1;       // this row receives no gradient
+  Parameter* table = nullptr;     // (rows, H)
+  std::vector<std::int32_t> ids;  // (T)
+  std::int32_t padding_id = -1;   // this row receives no gradient
 };
 
 // y (T, H) = the sum of the rows that the lookups name, rounded once to the compute format.

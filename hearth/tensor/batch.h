@@ -15,7 +15,8 @@ struct Batch {
   std::vector<std::int64_t> keys;      // (S): tokens that serve as keys of attention; the rest of a sequence is padding
   std::vector<std::uint32_t> samples;  // (S): the sequence's number in the global batch; dropout is a function of it
   std::vector<std::int64_t> row_numbers{0};  // (S + 1): 0, 1, ... S, the starts of an array with one row a sequence
-  std::map<std::string, std::vector<std::int64_t>> labels;  // "start_positions", "labels", ...: as transformers names them
+  std::map<std::string, std::vector<std::int64_t>>
+      labels;  // "start_positions", "labels", ...: as transformers names them
 
   std::int64_t tokens() const { return starts.back(); }
   std::int64_t sequences() const { return static_cast<std::int64_t>(keys.size()); }

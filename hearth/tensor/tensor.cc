@@ -29,13 +29,20 @@ Tensor Tensor::view_of(const void* data, Shape shape, DType type, std::shared_pt
 float Tensor::item() const {
   check(size() == 1, "[Tensor::item] needs one element, the shape is {}", shape_.to_string());
   switch (type_) {
-    case DType::f32: return *data<float>();
-    case DType::bf16: return static_cast<float>(*data<BFloat16>());
-    case DType::f16: return static_cast<float>(*data<Float16>());
-    case DType::f64: return static_cast<float>(*data<double>());
-    case DType::i64: return static_cast<float>(*data<std::int64_t>());
-    case DType::i32: return static_cast<float>(*data<std::int32_t>());
-    case DType::u8: return static_cast<float>(*data<std::uint8_t>());
+    case DType::f32:
+      return *data<float>();
+    case DType::bf16:
+      return static_cast<float>(*data<BFloat16>());
+    case DType::f16:
+      return static_cast<float>(*data<Float16>());
+    case DType::f64:
+      return static_cast<float>(*data<double>());
+    case DType::i64:
+      return static_cast<float>(*data<std::int64_t>());
+    case DType::i32:
+      return static_cast<float>(*data<std::int32_t>());
+    case DType::u8:
+      return static_cast<float>(*data<std::uint8_t>());
   }
   fail("[Tensor::item] unknown number format");
 }

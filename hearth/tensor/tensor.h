@@ -13,7 +13,7 @@ namespace hearth {
 // A dense, row-major array. Copies share memory; a view keeps what it views alive. No maths.
 class Tensor {
  public:
-  Tensor() = default;  // undefined
+  Tensor() = default;               // undefined
   Tensor(Shape shape, DType type);  // contents undefined
   static Tensor zeros(Shape shape, DType type);
   // Memory of somebody else's (a mapped file), alive as long as `owner` is.

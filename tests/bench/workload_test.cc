@@ -58,6 +58,10 @@ TEST_F(SmallModel, FindsModelsByNameAndByFolder) {
   EXPECT_EQ(base.rate_or("hidden_dropout_prob", 0), 0.1f);
   EXPECT_EQ(model_config("bert-large").size("intermediate_size"), 4096);
   EXPECT_EQ(model_config(folder_.string()).size("vocab_size"), 50);
+  EXPECT_EQ(encoder_config(model_config(folder_.string())).intermediate, 64);
+  write("config.json", R"({"model_type": "distilbert", "vocab_size": 50, "dim": 32, "n_layers": 1, "n_heads": 2,
+      "hidden_dim": 96, "max_position_embeddings": 40})");
+  EXPECT_EQ(encoder_config(model_config(folder_.string())).intermediate, 96);
   EXPECT_TRUE(
       contains(error_of([] { model_config("bert-huge"); }), "bert-huge is neither a built-in model (bert-tiny"));
 }

@@ -203,6 +203,26 @@ TEST_F(TrainerTest, SeedsDecide) {
   EXPECT_NE(trained(1), trained(2));
 }
 
+// SGD, whose steps grow with the gradients: a loss scale that is not taken out again would show.
+TEST_F(TrainerTest, MixedPrecisionStaysNearFp32) {
+  TrainingArguments args = arguments();
+  args.optim = "sgd";
+  args.learning_rate = 0.1;
+  args.max_grad_norm = 0;
+  ToyModel exact;
+  Trainer(exact, args, toy_dataset(24)).train();
+  for (const bool half : {false, true}) {
+    args.bf16 = !half;
+    args.fp16 = half;
+    ToyModel rounded;
+    Trainer trainer(rounded, args, toy_dataset(24));
+    trainer.train();
+    const double difference = largest_difference(rounded.weights(), exact.weights());
+    EXPECT_GT(difference, half ? 1e-5 : 1e-4);
+    EXPECT_LT(difference, half ? 4e-3 : 3e-2);
+  }
+}
+
 TEST_F(TrainerTest, DropoutDiffersFromStepToStep) {
   for (const float dropout : {0.0f, 0.1f}) {
     TrainingArguments args = arguments();
