@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <csignal>
@@ -38,9 +39,17 @@ int run(const std::vector<std::string>& words) {
   return found->run(std::span(words).subspan(1));
 }
 
+// Memory that a step frees is wanted again by the next one: the heap keeps it instead of giving it back.
+void keep_heap() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 16 << 20);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_heap();
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit is an error of write(), like a full disk
   hearth::set_log_sink([](hearth::LogLevel level, std::string_view message) {
     if (level == hearth::LogLevel::info) {
