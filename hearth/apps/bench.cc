@@ -46,7 +46,10 @@ struct Run {
 
   // False: help was printed.
   bool begin(std::span<const std::string> words) {
-    arguments.add("threads", &threads, "threads to compute with; 0: one a core").alias("num_threads").at_least(0);
+    arguments.add("threads", &threads, "threads to compute with; 0: one a core")
+        .alias("num_threads")
+        .at_least(0)
+        .at_most(4096);
     arguments.add("max_isa", &max_isa, "cap of the instruction set");
     arguments.add("json", &json, "for machines: JSON lines instead of a table");
     arguments.parse(words);

@@ -13,9 +13,17 @@
 #include "hearth/kernels/attention.h"
 #include "hearth/kernels/gemm.h"
 #include "hearth/kernels/gemm_onednn.h"
+#include "hearth/kernels/simd.h"
+#include "hearth/tokenizer/unicode.h"
 
 namespace hearth::apps {
 namespace {
+
+#ifdef __clang__
+constexpr const char* kCompiler = __VERSION__;  // "Clang 14.0.6"
+#else
+constexpr const char* kCompiler = "g++ " __VERSION__;
+#endif
 
 std::string gib(std::size_t bytes) { return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30)); }
 
@@ -38,7 +46,8 @@ io::Json instruction_sets_found() {
 std::string amx_note() {
   const cpu::Features& found = cpu::features();
   if (!found.amx_bf16) return "not announced";
-  if (!found.amx_usable) return "announced, but a tile product did not work: not used";
+  if (!found.amx_granted) return "announced, but refused by the kernel: not used";
+  if (!found.amx_usable) return "announced and granted, but a trial product failed: not used";
   return found.amx_palette_hidden ? "works; CPUID leaf 0x1D is hidden, so oneDNN is kept below AMX" : "works";
 }
 
@@ -46,7 +55,7 @@ io::Json describe() {
   const cpu::Topology& topology = cpu::topology();
   io::Json json;
   json["version"] = kVersion;
-  json["compiler"] = "g++ " __VERSION__;
+  json["compiler"] = kCompiler;
   utsname system{};
   uname(&system);
   json["platform"] = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
@@ -56,6 +65,7 @@ io::Json describe() {
   json["logical_processors"] = topology.processors;
   json["numa_nodes"] = topology.numa_nodes;
   json["usable_cores"] = topology.usable_cores;
+  if (topology.processor_quota) json["processor_quota"] = *topology.processor_quota;
   json["threads"] = cpu::num_threads();
   json["instruction_sets_found"] = instruction_sets_found();
   json["amx"] = amx_note();
@@ -72,6 +82,10 @@ io::Json describe() {
   json["transparent_huge_pages"] = cpu::transparent_huge_pages();
   json["libraries"] = {
       {"oneDNN", kernels::onednn_version()},
+      {"Highway", kernels::highway_version()},
+      {"hwloc", cpu::hwloc_version()},
+      {"OpenMP", cpu::openmp_runtime()},
+      {"utf8proc", tokenizer::utf8proc_version()},
       {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
       {"nlohmann-json",
        fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)}};

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <iterator>
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
@@ -73,8 +72,8 @@ Features detect() {
   const std::uint64_t saved = saved_state();
   const bool saves_ymm = has(saved, {1, 2}), saves_zmm = has(saved, {5, 6, 7}), saves_tiles = has(saved, {17, 18});
 
-  constexpr int fma = 12, avx = 28, f16c = 29, bmi2 = 8;
-  f.avx2 = saves_ymm && has(leaf1.ecx, {fma, avx, f16c}) && has(leaf7.ebx, {5, bmi2});
+  constexpr int fma = 12, avx = 28, f16c = 29, bmi1 = 3, bmi2 = 8;
+  f.avx2 = saves_ymm && has(leaf1.ecx, {fma, avx, f16c}) && has(leaf7.ebx, {5, bmi1, bmi2});
   constexpr int foundation = 16, dq = 17, cd = 28, bw = 30, vl = 31;
   f.avx512 = f.avx2 && saves_zmm && has(leaf7.ebx, {foundation, dq, cd, bw, vl});
   f.avx512_vnni = f.avx512 && has(leaf7.ecx, {11});
@@ -86,25 +85,25 @@ Features detect() {
   f.amx_int8 = tiles && has(leaf7.edx, {25});
   f.amx_fp16 = tiles && has(leaf7_1.eax, {21});
   f.amx_palette_hidden = tiles && cpuid(0x1d).eax == 0;
-  f.amx_usable = f.amx_bf16 && kernel_grants_tiles() && tile_product_works();
+  f.amx_granted = f.amx_bf16 && kernel_grants_tiles();
+  f.amx_usable = f.amx_granted && tile_product_works();
   return f;
 }
 
-bool machine_has(Isa isa) {
-  const Features& f = features();
+bool has_level(const Features& f, Isa isa) {
   switch (isa) {
     case Isa::avx2:
       return f.avx2;
     case Isa::avx512:
-      return f.avx512;
+      return f.avx512 && has_level(f, Isa::avx2);
     case Isa::avx512_vnni:
-      return f.avx512_vnni;
+      return f.avx512_vnni && has_level(f, Isa::avx512);
     case Isa::avx512_bf16:
-      return f.avx512_bf16;
+      return f.avx512_bf16 && has_level(f, Isa::avx512_vnni);
     case Isa::avx512_fp16:
-      return f.avx512_fp16;
+      return f.avx512_fp16 && has_level(f, Isa::avx512_bf16);
     case Isa::amx:
-      return f.amx_usable;
+      return f.amx_usable && has_level(f, Isa::avx512_bf16);
   }
   fail("[isa] unknown instruction set {}", static_cast<int>(isa));
 }
@@ -119,7 +118,7 @@ Isa parse(std::string_view name, std::string_view where) {
 }
 
 Isa capped(std::string_view name, std::string_view where) {
-  return name.empty() ? highest_isa() : std::min(highest_isa(), parse(name, where));
+  return name.empty() ? highest_isa() : highest_isa(features(), parse(name, where));
 }
 
 constexpr int kUndecided = -1;
@@ -152,13 +151,16 @@ const Features& features() {
   return instance;
 }
 
-Isa highest_isa() {
-  const auto first_missing = std::find_if_not(kIsas.begin(), kIsas.end(), machine_has);
-  check(first_missing != kIsas.begin(),
-        "[isa] this processor ({}) or its operating system lacks AVX2, FMA, F16C or BMI2, which Hearth needs; use a "
-        "processor of 2015 or later",
-        features().model);
-  return *std::prev(first_missing);
+Isa highest_isa() { return highest_isa(features()); }
+
+Isa highest_isa(const Features& features, Isa cap) {
+  const auto highest =
+      std::find_if(kIsas.rbegin(), kIsas.rend(), [&](Isa isa) { return isa <= cap && has_level(features, isa); });
+  check(highest != kIsas.rend(),
+        "[isa] this processor ({}) or its operating system lacks AVX2, FMA, F16C, BMI1 or BMI2, which Hearth needs; "
+        "use a processor of 2015 or later",
+        features.model);
+  return *highest;
 }
 
 void set_max_isa(std::string_view name) { in_use = static_cast<int>(capped(name, "max_isa")); }

@@ -1,6 +1,11 @@
 #include "hearth/cpu/parallel.h"
 
+#include <dlfcn.h>
 #include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
@@ -13,8 +18,6 @@ const int kOpenMpThreads = omp_get_max_threads();  // before any task lowers it
 int configured = 0;
 thread_local bool inside_task = false;
 
-int default_threads() { return environment("OMP_NUM_THREADS").empty() ? topology().usable_cores : kOpenMpThreads; }
-
 }  // namespace
 
 void set_num_threads(int count) {
@@ -23,8 +26,21 @@ void set_num_threads(int count) {
 }
 
 int num_threads() {
-  static const int otherwise = default_threads();
+  static const int otherwise = environment("OMP_NUM_THREADS").empty() ? default_threads(topology()) : kOpenMpThreads;
   return configured > 0 ? configured : otherwise;
+}
+
+int default_threads(const Topology& topology) {
+  if (!topology.processor_quota) return topology.usable_cores;
+  return static_cast<int>(std::clamp<double>(std::ceil(*topology.processor_quota), 1, topology.usable_cores));
+}
+
+std::string openmp_runtime() {
+  Dl_info library{};
+  const void* const function = dlsym(RTLD_DEFAULT, "omp_get_max_threads");  // a preloaded runtime comes first
+  const bool found = function != nullptr && dladdr(function, &library) != 0;
+  return fmt::format("{}, specification {}",
+                     found ? std::filesystem::path(library.dli_fname).filename().string() : "linked in", _OPENMP);
 }
 
 namespace detail {

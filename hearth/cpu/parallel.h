@@ -3,14 +3,21 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <utility>
 
 namespace hearth::cpu {
 
-// How many threads parallel_for uses from now on; 0 means OMP_NUM_THREADS or, without it, one a core that this
-// process may use.
+struct Topology;
+
+// How many threads parallel_for uses from now on; 0 means OMP_NUM_THREADS or, without it, default_threads.
 void set_num_threads(int count);
 int num_threads();
+
+// One a core that this process may use, and no more than its control group gives processor time for.
+int default_threads(const Topology&);
+
+std::string openmp_runtime();  // "libgomp.so.1, specification 201511"
 
 namespace detail {
 

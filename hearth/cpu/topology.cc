@@ -90,4 +90,6 @@ const Topology& topology() {
   return instance;
 }
 
+std::string hwloc_version() { return HWLOC_VERSION; }
+
 }  // namespace hearth::cpu

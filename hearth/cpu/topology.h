@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 namespace hearth::cpu {
 
@@ -17,5 +18,6 @@ struct Topology {
 };
 
 const Topology& topology();
+std::string hwloc_version();
 
 }  // namespace hearth::cpu

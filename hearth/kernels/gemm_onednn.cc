@@ -38,9 +38,14 @@ dnnl::cpu_isa library_isa(cpu::Isa isa) {
 
 // The library takes its cap only before its first primitive.
 void cap_library() {
-  static const dnnl::status capped = dnnl::set_max_cpu_isa(library_isa(cpu::isa()));
+  static const cpu::Isa level = cpu::isa();
+  static const dnnl::status capped = dnnl::set_max_cpu_isa(library_isa(level));
   check(capped == dnnl::status::success, "[oneDNN] refused to be capped to {}: a primitive was made before the cap",
-        cpu::name_of(cpu::isa()));
+        cpu::name_of(level));
+  check(cpu::isa() == level,
+        "[oneDNN] works with {} since its first product and cannot change to {}; set the highest instruction set "
+        "before anything is computed",
+        cpu::name_of(level), cpu::name_of(cpu::isa()));
 }
 
 const dnnl::engine& engine() {
@@ -122,6 +127,7 @@ class Product {
 };
 
 void run_planned(const GemmTile& t) {
+  cap_library();
   static thread_local std::unordered_map<Plan, Product, PlanHash> products;
   const Plan plan{t.m, t.n, t.k, t.lda, t.ldb, t.ldc, t.type, t.a_transposed, t.b_transposed, t.accumulate};
   auto found = products.find(plan);

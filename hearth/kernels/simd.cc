@@ -1,6 +1,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hearth/kernels/simd.cc"
 #include "hearth/kernels/simd.h"
+
+#include <fmt/format.h>
 // After simd.h.
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -19,6 +21,8 @@ HWY_AFTER_NAMESPACE();
 namespace hearth::kernels {
 
 std::string_view simd_target_name() { return HEARTH_SIMD(target_name)(); }
+
+std::string highway_version() { return fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH); }
 
 }  // namespace hearth::kernels
 #endif

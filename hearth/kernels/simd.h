@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 // The fast kernels are one source in Highway, compiled for AVX2 and for AVX-512 (Highway calls it AVX3). A source
@@ -27,5 +28,7 @@ inline bool simd_is_avx512() { return cpu::isa() >= cpu::Isa::avx512; }
 
 // Which target HEARTH_SIMD calls: what the function called by it says of itself, "AVX2" or "AVX3".
 std::string_view simd_target_name();
+
+std::string highway_version();
 
 }  // namespace hearth::kernels

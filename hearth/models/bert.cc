@@ -43,7 +43,9 @@ class BertForSequenceClassification final : public BertModel {
                 encoder_.config().init_range),
         classifier_(root_ / "classifier", encoder_.config().hidden, config_.num_labels(), encoder_.config().init_range),
         dropout_(config_.rate_or("classifier_dropout", encoder_.config().hidden_dropout)),
-        site_(root_.dropout_site()) {}
+        site_(root_.dropout_site()) {
+    config_.require("problem_type", "single_label_classification");
+  }
 
  private:
   nn::ModelOutput head(ops::Context& ctx, const Batch& batch, const Var& hidden) override {
@@ -98,8 +100,8 @@ nn::EncoderConfig bert_encoder_config(const Config& config) {
   nn::EncoderConfig encoder;
   encoder.vocab_size = config.size("vocab_size");
   encoder.hidden = config.size("hidden_size");
-  encoder.layers = config.size("num_hidden_layers");
-  encoder.heads = config.size("num_attention_heads");
+  encoder.layers = config.size("num_hidden_layers", Config::kMostLayers);
+  encoder.heads = config.size("num_attention_heads", Config::kMostHeads);
   encoder.intermediate = config.size("intermediate_size");
   encoder.positions = config.size("max_position_embeddings");
   encoder.token_types = config.size_or("type_vocab_size", 2);
@@ -108,7 +110,7 @@ nn::EncoderConfig bert_encoder_config(const Config& config) {
   encoder.activation = config.activation("hidden_act");
   encoder.hidden_dropout = config.rate_or("hidden_dropout_prob", 0.1);
   encoder.attention_dropout = config.rate_or("attention_probs_dropout_prob", 0.1);
-  encoder.padding_id = static_cast<std::int32_t>(config.size_or("pad_token_id", 0));
+  encoder.padding_id = config.token_id_or("pad_token_id", 0, encoder.vocab_size);
   check_heads(config, encoder);
   return encoder;
 }

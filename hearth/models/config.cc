@@ -18,16 +18,25 @@ Config Config::read(const std::filesystem::path& folder) {
 
 std::string Config::model_type() const { return io::get_string(values_, "model_type", file_); }
 
-std::int64_t Config::size(std::string_view key) const {
+std::int64_t Config::size(std::string_view key, std::int64_t at_most) const {
   const std::int64_t value = io::get_int(values_, key, file_);
   check(value >= 1, "{}: \"{}\" must be at least 1, it is {}", file_, key, value);
+  check(value <= at_most, "{}: \"{}\" must be at most {}, it is {}", file_, key, at_most, value);
   return value;
 }
 
 std::int64_t Config::size_or(std::string_view key, std::int64_t otherwise) const {
   const std::int64_t value = io::get_int_or(values_, key, otherwise, file_);
   check(value >= 0, "{}: \"{}\" must not be negative, it is {}", file_, key, value);
+  check(value <= kLargestSize, "{}: \"{}\" must be at most {}, it is {}", file_, key, kLargestSize, value);
   return value;
+}
+
+std::int32_t Config::token_id_or(std::string_view key, std::int32_t otherwise, std::int64_t vocab_size) const {
+  const std::int64_t id = io::get_int_or(values_, key, otherwise, file_);
+  check(id >= 0 && id < vocab_size, "{}: \"{}\" is {}, which is not in the vocabulary of {} tokens", file_, key, id,
+        vocab_size);
+  return static_cast<std::int32_t>(id);
 }
 
 float Config::number_or(std::string_view key, double otherwise) const {
@@ -55,7 +64,7 @@ std::int64_t Config::num_labels() const {
   const auto labels = values_.find("id2label");
   if (labels != values_.end() && labels->is_object() && !labels->empty())
     return static_cast<std::int64_t>(labels->size());
-  return std::max<std::int64_t>(1, io::get_int_or(values_, "num_labels", 2, file_));
+  return std::max<std::int64_t>(1, size_or("num_labels", 2));
 }
 
 void Config::forget_labels() {

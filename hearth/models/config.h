@@ -17,8 +17,10 @@ class Config {
   Config(io::Json values, std::string file) : values_(std::move(values)), file_(std::move(file)) {}
 
   std::string model_type() const;
-  std::int64_t size(std::string_view key) const;  // needed, at least 1
+  static constexpr std::int64_t kLargestSize = 0x7fffffff, kMostLayers = 10'000, kMostHeads = 10'000;
+  std::int64_t size(std::string_view key, std::int64_t at_most = kLargestSize) const;  // needed, at least 1
   std::int64_t size_or(std::string_view key, std::int64_t otherwise) const;
+  std::int32_t token_id_or(std::string_view key, std::int32_t otherwise, std::int64_t vocab_size) const;
   float number_or(std::string_view key, double otherwise) const;
   float rate_or(std::string_view key, double otherwise) const;  // a dropout rate, in [0, 1)
   kernels::Activation activation(std::string_view key) const;

@@ -7,11 +7,12 @@ namespace hearth::models {
 namespace {
 
 nn::EncoderConfig distilbert_encoder_config(const Config& config) {
+  config.require("sinusoidal_pos_embds", false);
   nn::EncoderConfig encoder;
   encoder.vocab_size = config.size("vocab_size");
   encoder.hidden = config.size("dim");
-  encoder.layers = config.size("n_layers");
-  encoder.heads = config.size("n_heads");
+  encoder.layers = config.size("n_layers", Config::kMostLayers);
+  encoder.heads = config.size("n_heads", Config::kMostHeads);
   encoder.intermediate = config.size("hidden_dim");
   encoder.positions = config.size("max_position_embeddings");
   encoder.init_range = config.number_or("initializer_range", 0.02);
@@ -19,7 +20,7 @@ nn::EncoderConfig distilbert_encoder_config(const Config& config) {
   encoder.hidden_dropout = config.rate_or("dropout", 0.1);
   encoder.attention_dropout = config.rate_or("attention_dropout", 0.1);
   encoder.attention_output_dropout = false;
-  encoder.padding_id = static_cast<std::int32_t>(config.size_or("pad_token_id", 0));
+  encoder.padding_id = config.token_id_or("pad_token_id", 0, encoder.vocab_size);
   check_heads(config, encoder);
   return encoder;
 }
@@ -65,7 +66,9 @@ class DistilBertForSequenceClassification final : public DistilBertModel {
                         encoder_.config().init_range),
         classifier_(root_ / "classifier", encoder_.config().hidden, config_.num_labels(), encoder_.config().init_range),
         dropout_(config_.rate_or("seq_classif_dropout", 0.2)),
-        site_(root_.dropout_site()) {}
+        site_(root_.dropout_site()) {
+    config_.require("problem_type", "single_label_classification");
+  }
 
  private:
   nn::ModelOutput head(ops::Context& ctx, const Batch& batch, const Var& hidden) override {

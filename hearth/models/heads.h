@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "hearth/nn/encoder.h"
 #include "hearth/nn/model.h"
 

@@ -8,7 +8,7 @@ namespace {
 
 nn::EncoderConfig roberta_encoder_config(const Config& config) {
   nn::EncoderConfig encoder = bert_encoder_config(config);
-  encoder.padding_id = static_cast<std::int32_t>(config.size_or("pad_token_id", 1));
+  encoder.padding_id = config.token_id_or("pad_token_id", 1, encoder.vocab_size);
   encoder.positions_follow_padding = true;
   return encoder;
 }
@@ -51,7 +51,9 @@ class RobertaForSequenceClassification final : public RobertaModel {
                   encoder_.config().init_range),
         dropout_(config_.rate_or("classifier_dropout", encoder_.config().hidden_dropout)),
         before_site_(root_.dropout_site()),
-        after_site_(root_.dropout_site()) {}
+        after_site_(root_.dropout_site()) {
+    config_.require("problem_type", "single_label_classification");
+  }
 
  private:
   nn::ModelOutput head(ops::Context& ctx, const Batch& batch, const Var& hidden) override {

@@ -5,6 +5,19 @@
 #include "hearth/base/error.h"
 
 namespace hearth {
+namespace {
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 59;  // so that their bytes can be counted too
+
+std::int64_t product(std::span<const std::int64_t> dims) {
+  std::int64_t size = 1;
+  for (const std::int64_t dim : dims)
+    if (__builtin_mul_overflow(size, dim, &size) || size > kMostElements)
+      fail("[Shape] ({}) has more elements than any memory holds", fmt::join(dims, ", "));
+  return size;
+}
+
+}  // namespace
 
 Shape::Shape(std::span<const std::int64_t> dims) {
   check(dims.size() <= kMaxRank, "[Shape] at most {} dimensions, got {}", kMaxRank, dims.size());
@@ -14,17 +27,9 @@ Shape::Shape(std::span<const std::int64_t> dims) {
   }
 }
 
-std::int64_t Shape::size() const {
-  std::int64_t size = 1;
-  for (const std::int64_t dim : dims()) size *= dim;
-  return size;
-}
+std::int64_t Shape::size() const { return product(dims()); }
 
-std::int64_t Shape::row_size() const {
-  std::int64_t size = 1;
-  for (int axis = 1; axis < rank_; ++axis) size *= (*this)[axis];
-  return size;
-}
+std::int64_t Shape::row_size() const { return rank_ == 0 ? 1 : product(dims().subspan(1)); }
 
 Shape Shape::with_first(std::int64_t rows) const {
   check(rank_ > 0, "[Shape] a scalar has no first dimension");

@@ -19,7 +19,7 @@ class Shape {
 
   int rank() const { return rank_; }
   std::int64_t operator[](int axis) const { return dims_[static_cast<std::size_t>(axis)]; }
-  std::int64_t size() const;                  // number of elements
+  std::int64_t size() const;                  // number of elements; throws beyond what memory can address
   std::int64_t row_size() const;              // elements of one step along the first axis
   Shape with_first(std::int64_t rows) const;  // the same with another first dimension
   std::span<const std::int64_t> dims() const { return {dims_.data(), static_cast<std::size_t>(rank_)}; }

@@ -105,4 +105,6 @@ bool is_word_character(char32_t c) {
   }
 }
 
+std::string utf8proc_version() { return ::utf8proc_version(); }
+
 }  // namespace hearth::tokenizer

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace hearth::tokenizer {
@@ -40,5 +41,7 @@ char32_t lowercase(char32_t c);
 
 // Whether a regular expression's \w matches.
 bool is_word_character(char32_t c);
+
+std::string utf8proc_version();
 
 }  // namespace hearth::tokenizer

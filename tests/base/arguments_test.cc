@@ -6,20 +6,12 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "tests/support.h"
 
 namespace hearth {
 namespace {
 
 using Words = std::vector<std::string>;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 class ArgumentsTest : public testing::Test {
  protected:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,7 +34,8 @@ TEST(Isa, AgreesWithTheCompilersDetection) {
   EXPECT_FALSE(f.model.empty());
   EXPECT_EQ(f.intel, __builtin_cpu_is("intel") != 0);
   EXPECT_EQ(f.amd, __builtin_cpu_is("amd") != 0);
-  EXPECT_EQ(f.avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"));
+  EXPECT_EQ(f.avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                        __builtin_cpu_supports("bmi2"));
   EXPECT_EQ(f.avx512, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                           __builtin_cpu_supports("avx512cd"));
@@ -43,7 +45,8 @@ TEST(Isa, AgreesWithTheCompilersDetection) {
 
 TEST(Isa, AmxCountsOnlyWhenTried) {
   const Features& f = features();
-  EXPECT_EQ(f.amx_usable, f.amx_bf16 && kernel_grants_tiles() && tile_product_works());
+  EXPECT_EQ(f.amx_granted, f.amx_bf16 && kernel_grants_tiles());
+  EXPECT_EQ(f.amx_usable, f.amx_granted && tile_product_works());
   if (!f.amx_bf16) {
     EXPECT_FALSE(f.amx_palette_hidden);
   }
@@ -54,10 +57,43 @@ TEST(Isa, AnIllegalInstructionEndsOnlyTheChild) {
   EXPECT_FALSE(tile_product_works());
 }
 
+Features machine_with(std::initializer_list<bool Features::*> flags) {
+  Features f;
+  f.model = "a made-up processor";
+  for (bool Features::*flag : flags) f.*flag = true;
+  return f;
+}
+
+TEST(Isa, ALevelNeedsThoseBeforeIt) {
+  using F = Features;
+  EXPECT_EQ(highest_isa(machine_with({&F::avx2})), Isa::avx2);
+  EXPECT_EQ(highest_isa(machine_with({&F::avx2, &F::avx512, &F::avx512_vnni})), Isa::avx512_vnni);
+  EXPECT_EQ(highest_isa(machine_with({&F::avx2, &F::avx512, &F::avx512_bf16, &F::avx512_fp16})), Isa::avx512);
+  EXPECT_EQ(highest_isa(machine_with({&F::avx2, &F::avx512, &F::avx512_vnni, &F::amx_usable})), Isa::avx512_vnni);
+  try {
+    highest_isa(machine_with({&F::avx512}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("(a made-up processor)"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Isa, AmxMayComeWithoutHalfPrecisionVectors) {
+  using F = Features;
+  Features f = machine_with({&F::avx2, &F::avx512, &F::avx512_vnni, &F::avx512_bf16, &F::amx_usable});
+  EXPECT_EQ(highest_isa(f), Isa::amx);
+  EXPECT_EQ(highest_isa(f, Isa::avx512_fp16), Isa::avx512_bf16);
+  EXPECT_EQ(highest_isa(f, Isa::avx512), Isa::avx512);
+  f.avx512_fp16 = true;
+  EXPECT_EQ(highest_isa(f), Isa::amx);
+  EXPECT_EQ(highest_isa(f, Isa::avx512_fp16), Isa::avx512_fp16);
+}
+
 TEST_F(IsaCap, IsTheLowerOfCapAndMachine) {
   for (const Isa cap : all_isas()) {
     set_max_isa(name_of(cap));
-    EXPECT_EQ(isa(), std::min(cap, highest_isa())) << name_of(cap);
+    EXPECT_EQ(isa(), highest_isa(features(), cap)) << name_of(cap);
+    EXPECT_LE(isa(), cap);
   }
   set_max_isa("avx2");
   EXPECT_EQ(isa(), Isa::avx2);

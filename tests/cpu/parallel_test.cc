@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hearth/base/error.h"
+#include "hearth/cpu/topology.h"
 
 namespace hearth::cpu {
 namespace {
@@ -94,6 +95,23 @@ TEST_P(Parallel, ChunksDependOnSizesAlone) {
   EXPECT_EQ(chunks_of(3, 4), (Chunks{{0, 3}}));
   EXPECT_EQ(chunks_of(8, 4), (Chunks{{0, 4}, {4, 8}}));
   EXPECT_EQ(chunks_of(9, 4), (Chunks{{0, 4}, {4, 8}, {8, 9}}));
+}
+
+TEST(NumThreads, KeepsToTheProcessorTimeOfTheControlGroup) {
+  Topology topology;
+  topology.usable_cores = 64;
+  EXPECT_EQ(default_threads(topology), 64);
+  for (const auto& [quota, threads] :
+       {std::pair{0.1, 1}, {1.0, 1}, {1.5, 2}, {2.0, 2}, {63.2, 64}, {64.0, 64}, {1e12, 64}}) {
+    topology.processor_quota = quota;
+    EXPECT_EQ(default_threads(topology), threads) << quota;
+  }
+}
+
+TEST(NumThreads, OfARuntimeThatIsNamed) {
+  const std::string runtime = openmp_runtime();
+  EXPECT_NE(runtime.find("omp"), std::string::npos) << runtime;
+  EXPECT_NE(runtime.find(", specification 20"), std::string::npos) << runtime;
 }
 
 TEST(NumThreads, IsWhatWasSet) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "hearth/kernels/attention_amx.h"
 #include "hearth/kernels/attention_amx_backward-inl.h"
 #include "hearth/kernels/attention_amx_forward-inl.h"
 #include "tests/kernels/attention_emulated.h"
@@ -124,8 +125,8 @@ TEST(AttentionAmx, OnlyWhereThereAreTiles) {
     for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
       AttentionArgs args;
       args.type = type;
-      const bool amx = choose_attention(args, isa).name == "amx";
-      EXPECT_EQ(amx, isa == cpu::Isa::amx && type == DType::bf16) << name_of(isa) << " " << name_of(type);
+      EXPECT_EQ(attention_amx_accepts(args, isa), isa == cpu::Isa::amx && type == DType::bf16)
+          << name_of(isa) << " " << name_of(type);
     }
 }
 

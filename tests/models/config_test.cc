@@ -41,7 +41,39 @@ TEST_F(ConfigFile, NeedsTheSizesOfItsFamily) {
       expect_refused({"\"" + field + "\"", "many"});
       config_[field] = 0;
       expect_refused({"\"" + field + "\"", "at least 1"});
+      config_[field] = std::int64_t{1} << 31;
+      expect_refused({"\"" + field + "\" must be at most", "it is 2147483648"});
     }
+}
+
+TEST_F(ConfigFile, HasSizesThatAModelCanHave) {
+  for (const auto& [model, field] : {std::pair{"bert-qa", "num_hidden_layers"},
+                                     {"bert-qa", "num_attention_heads"},
+                                     {"distilbert-qa", "n_layers"},
+                                     {"distilbert-qa", "n_heads"},
+                                     {"roberta-cls", "num_hidden_layers"}}) {
+    use(model);
+    config_[field] = 10'001;
+    expect_refused({"\"" + std::string(field) + "\" must be at most 10000, it is 10001"});
+  }
+  use("bert-qa");
+  config_["type_vocab_size"] = std::int64_t{1} << 40;
+  expect_refused({"\"type_vocab_size\" must be at most 2147483647"});
+  use("roberta-cls");
+  config_.erase("id2label");
+  config_["num_labels"] = std::int64_t{1} << 40;
+  expect_refused({"\"num_labels\" must be at most 2147483647"}, Head::sequence_classification);
+}
+
+TEST_F(ConfigFile, HasAPaddingTokenOfItsVocabulary) {
+  for (const char* model : {"bert-qa", "distilbert-qa", "roberta-cls"}) {
+    use(model);
+    const auto size = config_.at("vocab_size").get<std::int64_t>();
+    for (const std::int64_t id : {size, std::int64_t{-1}, std::int64_t{1} << 32}) {
+      config_["pad_token_id"] = id;
+      expect_refused({fmt::format("\"pad_token_id\" is {}, which is not in the vocabulary of {} tokens", id, size)});
+    }
+  }
 }
 
 TEST_F(ConfigFile, LeavesTheRestToDefaults) {
@@ -92,6 +124,23 @@ TEST_F(ConfigFile, AsksForNothingUnsupported) {
   use("bert-qa");
   config_["tie_word_embeddings"] = false;
   expect_refused({"\"tie_word_embeddings\" is false; only true is supported"}, Head::masked_lm);
+  use("distilbert-qa");
+  config_["sinusoidal_pos_embds"] = true;
+  expect_refused({"\"sinusoidal_pos_embds\" is true; only false is supported"});
+}
+
+TEST_F(ConfigFile, ClassifiesWithOneLabelAnExample) {
+  for (const char* model : {"bert-qa", "distilbert-qa", "roberta-cls"}) {
+    use(model);
+    for (const char* problem : {"regression", "multi_label_classification"}) {
+      config_["problem_type"] = problem;
+      expect_refused({"\"problem_type\" is \"" + std::string(problem) + "\""}, Head::sequence_classification);
+    }
+    for (const io::Json& problem : {io::Json("single_label_classification"), io::Json(nullptr)}) {
+      config_["problem_type"] = problem;
+      EXPECT_NO_THROW(build_model(Config(config_, config_file()), Head::sequence_classification, 1)) << model;
+    }
+  }
 }
 
 TEST_F(ConfigFile, HasRatesBelowOneAndHeadsThatDivide) {
@@ -121,8 +170,8 @@ TEST_F(ConfigFile, IsThereAndIsAnObject) {
   expect_error(kQa, {config_file(), "object"});
   io::replace_file(config_file(), "{\"hidden_size\": ");
   expect_error(kQa, {config_file()});
-  const std::string message = io::error_of([&] { load_pretrained(folder_ / "absent", kQa); });
-  EXPECT_TRUE(io::contains(message, (folder_ / "absent").string() + " is not a folder")) << message;
+  const std::string message = error_of([&] { load_pretrained(folder_ / "absent", kQa); });
+  EXPECT_TRUE(contains(message, (folder_ / "absent").string() + " is not a folder")) << message;
 }
 
 TEST_F(ConfigFile, SaysTheHead) {

@@ -131,11 +131,11 @@ TEST_F(Loading, PutsAnotherHeadOnAnEncoder) {
         EXPECT_TRUE(same_bits(weights.at(name), tensor)) << name;
       }
     ASSERT_EQ(messages_.size(), 2u);
-    EXPECT_TRUE(io::contains(messages_[0], "does not use")) << messages_[0];
-    EXPECT_TRUE(io::contains(messages_[0], model.head == kQa ? "qa_outputs.weight" : "classifier.dense.weight"))
+    EXPECT_TRUE(contains(messages_[0], "does not use")) << messages_[0];
+    EXPECT_TRUE(contains(messages_[0], model.head == kQa ? "qa_outputs.weight" : "classifier.dense.weight"))
         << messages_[0];
-    EXPECT_TRUE(io::contains(messages_[1], "newly initialised")) << messages_[1];
-    EXPECT_TRUE(io::contains(messages_[1], other == kQa ? "qa_outputs.weight" : "classifier")) << messages_[1];
+    EXPECT_TRUE(contains(messages_[1], "newly initialised")) << messages_[1];
+    EXPECT_TRUE(contains(messages_[1], other == kQa ? "qa_outputs.weight" : "classifier")) << messages_[1];
   }
 }
 
@@ -143,7 +143,7 @@ TEST_F(Loading, AFreshPoolerBelongsToTheHead) {
   write_as_it_is(kGoldens.front());
   const Weights weights = weights_of(*load(kClassification));
   EXPECT_TRUE(weights.contains("bert.pooler.dense.weight"));
-  EXPECT_TRUE(io::contains(messages_.back(), "bert.pooler.dense.weight")) << messages_.back();
+  EXPECT_TRUE(contains(messages_.back(), "bert.pooler.dense.weight")) << messages_.back();
 }
 
 TEST_F(Loading, PassesOverPositionIds) {

@@ -16,7 +16,7 @@
 #include "hearth/io/safetensors.h"
 #include "hearth/kernels/elementwise.h"
 #include "hearth/models/pretrained.h"
-#include "tests/io/temporary_folder.h"
+#include "tests/support.h"
 
 namespace hearth::models {
 
@@ -60,7 +60,7 @@ inline void expect_same_weights(const Weights& actual, const Weights& expected) 
 }
 
 // A folder to put a model into, made of a golden one and changed; messages are kept.
-class ModelFolder : public io::TemporaryFolder {
+class ModelFolder : public TemporaryFolder {
  protected:
   ModelFolder() {
     set_log_sink([this](LogLevel, std::string_view message) { messages_.emplace_back(message); });
@@ -79,10 +79,10 @@ class ModelFolder : public io::TemporaryFolder {
 
   // Loading must fail with one line that holds all of `parts`.
   void expect_error(Head head, const std::vector<std::string>& parts, const LoadOptions& options = {}) const {
-    const std::string message = io::error_of([&] { load(head, options); });
+    const std::string message = error_of([&] { load(head, options); });
     EXPECT_FALSE(message.empty()) << "no error";
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-    for (const std::string& part : parts) EXPECT_TRUE(io::contains(message, part)) << message << "\nlacks " << part;
+    for (const std::string& part : parts) EXPECT_TRUE(contains(message, part)) << message << "\nlacks " << part;
   }
 
   std::string config_file() const { return (folder_ / "config.json").string(); }

@@ -41,5 +41,19 @@ TEST(Shape, RefusesWhatItCannotHold) {
   EXPECT_EQ(Shape(std::vector<std::int64_t>{1, 2, 3, 4}).rank(), 4);
 }
 
+TEST(Shape, RefusesToCountWhatNoMemoryHolds) {
+  constexpr std::int64_t half = std::int64_t{1} << 32, most = std::int64_t{1} << 59;
+  EXPECT_EQ((Shape{most}).size(), most);
+  EXPECT_EQ((Shape{2, most}).row_size(), most);
+  EXPECT_THROW((Shape{2, most}).size(), Error);     // fits 64 bits, its bytes do not
+  EXPECT_THROW((Shape{half, half}).size(), Error);  // 0 after overflow
+  EXPECT_THROW((Shape{3, half, half}).row_size(), Error);
+  try {
+    (Shape{half, half}).size();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "[Shape] (4294967296, 4294967296) has more elements than any memory holds");
+  }
+}
+
 }  // namespace
 }  // namespace hearth
