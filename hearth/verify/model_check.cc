@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <span>
 
 #include "hearth/base/error.h"
@@ -9,55 +8,43 @@
 #include "hearth/models/pretrained.h"
 #include "hearth/optim/optimizer.h"
 #include "hearth/optim/schedule.h"
+#include "hearth/verify/compare.h"
+#include "hearth/verify/golden.h"
 #include "hearth/verify/verify.h"
 
 namespace hearth::verify {
 namespace {
 
-constexpr double kLogits = 2e-5, kGradient = 2e-5, kZeroGradient = 1e-5, kTrajectory = 1e-4, kAfter = 1e-4;
-constexpr double kZeroShare = 1e-6;  // a gradient under this share of the largest is zero in exact arithmetic
+constexpr double kLogits = 2e-5, kTrajectory = 1e-4, kAfter = 1e-4;
 
 std::span<const float> floats(const Tensor& tensor) {
   return {tensor.data<float>(), static_cast<std::size_t>(tensor.size())};
 }
 
-double largest(std::span<const float> values) {
-  double result = 0;
-  for (const float value : values) result = std::max(result, std::abs(double{value}));
-  return result;
-}
-
-double largest_difference(std::span<const float> a, std::span<const float> b) {
-  double result = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = std::abs(double{a[i]} - b[i]);
-    if (!(difference <= result)) result = difference;  // a NaN stays
-  }
-  return result;
-}
-
-double relative(double value, double expected) { return std::abs(value - expected) / std::abs(expected); }
-
 // The padded batch of transformers, its padding computed as queries, as transformers does.
 Batch read_batch(const io::Safetensors& file) {
-  const Tensor ids = file.tensor("input_ids"), mask = file.tensor("attention_mask");
-  const std::int64_t rows = ids.shape()[0], length = ids.shape()[1];
+  const Tensor ids = tensor_of(file, "input_ids", DType::i64);
+  const Shape& shape = ids.shape();
+  check(shape.rank() == 2, "{}: input_ids has the shape {}, it must have rows of tokens", file.path().string(),
+        shape.to_string());
+  const Tensor mask = tensor_of(file, "attention_mask", DType::i64, shape);
+  const Tensor types = file.contains("token_type_ids") ? tensor_of(file, "token_type_ids", DType::i64, shape)
+                                                       : Tensor::zeros(shape, DType::i64);
   Batch batch;
-  for (std::int64_t row = 0; row < rows; ++row) {
+  for (std::int64_t row = 0; row < shape[0]; ++row) {
     const auto row_of = [&](const Tensor& tensor) {
-      const std::int64_t* begin = tensor.data<std::int64_t>() + row * length;
-      return std::vector<std::int32_t>(begin, begin + length);
+      const std::int64_t* begin = tensor.data<std::int64_t>() + row * shape[1];
+      return std::vector<std::int32_t>(begin, begin + shape[1]);
     };
-    const std::vector<std::int32_t> mask_row = row_of(mask);
-    batch.append(row_of(ids),
-                 file.contains("token_type_ids") ? row_of(file.tensor("token_type_ids"))
-                                                 : std::vector<std::int32_t>(mask_row.size()),
-                 static_cast<std::uint32_t>(row));
-    batch.keys.back() = std::ranges::count(mask_row, 1);
+    batch.append(row_of(ids), row_of(types), static_cast<std::uint32_t>(row));
+    batch.keys.back() = std::ranges::count(row_of(mask), 1);
   }
   for (const char* name : {"start_positions", "end_positions", "labels"})
     if (file.contains(name)) {
-      const Tensor values = file.tensor(name);
+      const Tensor values = tensor_of(file, name, DType::i64);
+      check(values.shape() == shape || values.shape() == Shape{shape[0]},
+            "{}: {} has the shape {}, it must have a value for each row or token of {}", file.path().string(), name,
+            values.shape().to_string(), shape.to_string());
       batch.labels[name].assign(values.data<std::int64_t>(), values.data<std::int64_t>() + values.size());
     }
   return batch;
@@ -90,38 +77,36 @@ class ModelCheck {
     Tape tape;
     const nn::ModelOutput output = forward(tape);
     for (const auto& [logits_name, logits] : output.logits) {
-      const Tensor expected = expected_.tensor(logits_name);
-      check(expected.size() == logits.value().size(), "{}: {} has {} values, the model gives {}", name_, logits_name,
-            expected.size(), logits.value().size());
+      const Tensor expected = tensor_of(expected_, logits_name, DType::f32);
+      check(expected.size() == logits.value().size(), "{}: {} has {} values, the model gives {}",
+            expected_.path().string(), logits_name, expected.size(), logits.value().size());
       const double error = largest_difference(floats(logits.value()), floats(expected));
-      report_.check(name_ + " " + logits_name, error / largest(floats(expected)), kLogits);
+      report_.check(name_ + " " + logits_name, share(error, largest(floats(expected))), kLogits);
     }
-    report_.check(name_ + " loss", relative(output.loss.value().item(), expected_.tensor("loss").item()), kLogits);
+    const Tensor loss = tensor_of(expected_, "loss", DType::f32, {});
+    report_.check(name_ + " loss", relative(output.loss.value().item(), loss.item()), kLogits);
     tape.backward(output.loss, 1.0f);
     model_->parameters().complete_grads();
     check_gradients();
   }
 
   void check_gradients() {
-    double largest_of_all = 0;
+    double largest_of_model = 0;  // a NaN is left to the check of its own gradient
     std::size_t expected_count = 0;
     for (const std::string& entry : expected_.names())
       if (entry.starts_with("grad.")) {
         ++expected_count;
-        largest_of_all = std::max(largest_of_all, largest(floats(expected_.tensor(entry))));
+        const double scale = largest(floats(tensor_of(expected_, entry, DType::f32)));
+        if (scale > largest_of_model) largest_of_model = scale;
       }
     std::size_t checked = 0;
     for_each_part([&](const Parameter& parameter, const Parameter::Part& part) {
       const std::string key = "grad." + part.name;
       if (!expected_.contains(key)) return;
       ++checked;
-      const Tensor expected = expected_.tensor(key), grad = parameter.grad_part(part);
-      const double scale = largest(floats(expected));
-      if (scale <= kZeroShare * largest_of_all) {
-        report_.check(name_ + " " + key + " (zero)", largest(floats(grad)) / largest_of_all, kZeroGradient);
-      } else {
-        report_.check(name_ + " " + key, largest_difference(floats(grad), floats(expected)) / scale, kGradient);
-      }
+      const Tensor expected = tensor_of(expected_, key, DType::f32, part.shape), grad = parameter.grad_part(part);
+      const GradientError result = gradient_error(floats(grad), floats(expected), largest_of_model);
+      report_.check(name_ + " " + key + (result.is_zero ? " (zero)" : ""), result.error, result.tolerance);
     });
     report_.check_exact(name_ + " gradients", checked == expected_count,
                         fmt::format("{} of {} compared", checked, expected_count));
@@ -130,12 +115,15 @@ class ModelCheck {
   void check_trajectory() {
     const std::string file = (folder_ / "trajectory.json").string();
     const io::Json trajectory = io::read_json(file);
-    const io::Json& settings = trajectory.at("optimizer");
+    const io::Json& settings = object_at(trajectory, "optimizer", file);
+    const io::Json& betas = list_at(settings, "betas", file);
+    check(betas.size() == 2 && betas[0].is_number() && betas[1].is_number(),
+          "{}: \"betas\" must be two numbers, found {}", file, io::excerpt(betas));
     optim::OptimizerOptions options;
-    options.beta1 = settings.at("betas").at(0).get<double>();
-    options.beta2 = settings.at("betas").at(1).get<double>();
-    options.eps = settings.at("eps").get<double>();
-    options.weight_decay = settings.at("weight_decay").get<double>();
+    options.beta1 = betas[0].get<double>();
+    options.beta2 = betas[1].get<double>();
+    options.eps = io::get_double(settings, "eps", file);
+    options.weight_decay = io::get_double(settings, "weight_decay", file);
     const auto optimizer = optim::make_optimizer(options, model_->parameters());
     optim::ScheduleOptions schedule;
     schedule.name = io::get_string(settings, "schedule", file);
@@ -143,22 +131,26 @@ class ModelCheck {
     schedule.total_steps = io::get_int(settings, "total_steps", file);
     const double lr = io::get_double(settings, "lr", file), max_norm = io::get_double(settings, "max_grad_norm", file);
 
+    const io::Json& steps = list_at(trajectory, "steps", file);
+    check(!steps.empty(), "{}: \"steps\" is empty, there is nothing to compare", file);
     double lr_sum = 0;
-    for (const io::Json& expected : trajectory.at("steps")) {
-      const std::string at = fmt::format("{} step {}", name_, expected.at("step").get<int>());
+    for (const io::Json& expected : steps) {
+      const std::string at = fmt::format("{} step {}", name_, io::get_int(expected, "step", file));
       const double factor = optim::schedule_factor(schedule, optimizer->steps(), lr);
-      report_.check(at + " learning rate", std::abs(lr * factor - expected.at("lr").get<double>()) / lr, 1e-6);
+      report_.check(at + " learning rate", share(std::abs(lr * factor - io::get_double(expected, "lr", file)), lr),
+                    1e-6);
       Tape tape;
       const nn::ModelOutput output = forward(tape);
-      report_.check(at + " loss", relative(output.loss.value().item(), expected.at("loss").get<double>()), kTrajectory);
+      report_.check(at + " loss", relative(output.loss.value().item(), io::get_double(expected, "loss", file)),
+                    kTrajectory);
       tape.backward(output.loss, 1.0f);
       model_->parameters().complete_grads();
       const double norm = optim::grad_norm(model_->parameters());
-      report_.check(at + " gradient norm", relative(norm, expected.at("grad_norm").get<double>()), kTrajectory);
+      report_.check(at + " gradient norm", relative(norm, io::get_double(expected, "grad_norm", file)), kTrajectory);
       optimizer->step(lr * factor, optim::clip_scale(norm, max_norm));
       lr_sum += lr * factor;
     }
-    check_after(trajectory.at("steps").at(0).at("grad_norm").get<double>(), lr_sum);
+    check_after(io::get_double(steps[0], "grad_norm", file), lr_sum);
   }
 
   // Adam makes steps of full size out of the noise in gradients that are zero in exact arithmetic: such elements are
@@ -169,22 +161,23 @@ class ModelCheck {
     for_each_part([&](const Parameter& parameter, const Parameter::Part& part) {
       if (!after.contains(part.name)) return;
       ++checked;
-      const Tensor expected = after.tensor(part.name), values = parameter.master_part(part);
+      const Tensor expected = tensor_of(after, part.name, DType::f32, part.shape);
+      const Tensor values = parameter.master_part(part);
       const std::string key = "grad." + part.name;
-      const Tensor grad = expected_.contains(key) ? expected_.tensor(key) : Tensor();
-      double error = 0, noise_error = 0;
+      const Tensor grad = expected_.contains(key) ? tensor_of(expected_, key, DType::f32, part.shape) : Tensor();
+      Worst error, noise_error;
       std::int64_t noise = 0;
       for (std::int64_t i = 0; i < values.size(); ++i) {
         const double difference = std::abs(double{values.data<float>()[i]} - expected.data<float>()[i]);
         const bool is_noise = grad.defined() && std::abs(grad.data<float>()[i]) < kZeroShare * norm;
-        double& slot = is_noise ? noise_error : error;
-        if (!(difference <= slot)) slot = difference;
+        (is_noise ? noise_error : error).take(difference);
         noise += is_noise;
       }
-      report_.check(fmt::format("{} after 10 steps {}", name_, part.name), error / largest(floats(expected)), kAfter);
+      report_.check(fmt::format("{} after 10 steps {}", name_, part.name),
+                    share(error.value(), largest(floats(expected))), kAfter);
       if (noise > 0)
         report_.check(fmt::format("{} after 10 steps {} ({} elements of no gradient)", name_, part.name, noise),
-                      noise_error, lr_sum);
+                      noise_error.value(), lr_sum);
     });
     report_.check_exact(name_ + " parameters after 10 steps", checked == after.names().size(),
                         fmt::format("{} of {} compared", checked, after.names().size()));
