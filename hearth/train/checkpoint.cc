@@ -22,6 +22,12 @@ std::int64_t step_of(const std::filesystem::path& folder) {
   return error == std::errc() && end == name.data() + name.size() ? step : -1;
 }
 
+void remove_or_warn(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  if (error) log_warning("{} could not be removed and stays: {}", folder.string(), error.message());
+}
+
 void load_optimizer(optim::Optimizer& optimizer, const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "optimizer.safetensors";
   const io::Safetensors stored = io::Safetensors::open(file);
@@ -42,25 +48,30 @@ void load_optimizer(optim::Optimizer& optimizer, const std::filesystem::path& fo
 void write_folder(const std::filesystem::path& folder, const std::function<void(const std::filesystem::path&)>& write) {
   const std::filesystem::path partial = folder.parent_path() / ("." + folder.filename().string() + ".partial");
   const std::filesystem::path former = folder.parent_path() / ("." + folder.filename().string() + ".former");
-  std::filesystem::remove_all(partial);
-  io::create_directories(partial);
+  bool former_is_aside = false;
+  const auto undo = [&] {
+    std::error_code ignored;
+    std::filesystem::remove_all(partial, ignored);
+    if (former_is_aside) std::filesystem::rename(former, folder, ignored);
+  };
   try {
+    std::filesystem::remove_all(partial);
+    io::create_directories(partial);
     write(partial);
     if (std::filesystem::exists(folder)) {
       std::filesystem::remove_all(former);
       std::filesystem::rename(folder, former);
+      former_is_aside = true;
     }
     std::filesystem::rename(partial, folder);
-    std::filesystem::remove_all(former);
   } catch (const std::filesystem::filesystem_error& error) {
-    std::error_code ignored;
-    std::filesystem::remove_all(partial, ignored);
+    undo();
     fail("{} could not be written: {}", folder.string(), error.code().message());
   } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove_all(partial, ignored);
+    undo();
     throw;
   }
+  if (former_is_aside) remove_or_warn(former);
 }
 
 void save_progress(const TrainingProgress& progress, const std::filesystem::path& folder) {
@@ -98,8 +109,12 @@ void load_model_weights(nn::Model& model, const std::filesystem::path& folder) {
   const io::Checkpoint weights = io::Checkpoint::open(folder);
   for (const auto& parameter : model.parameters().parameters())
     for (const Parameter::Part& part : parameter->parts) {
-      check(weights.contains(part.name), "{} lacks {}", folder.string(), part.name);
-      parameter->master_part(part).copy_from(weights.tensor(part.name));
+      check(weights.contains(part.name), "{} lacks {}: it was written for another model", folder.string(), part.name);
+      const Tensor value = weights.tensor(part.name), master = parameter->master_part(part);
+      check(value.shape() == master.shape() && value.type() == master.type(), "{}: {} is {} {}, this model needs {} {}",
+            folder.string(), part.name, name_of(value.type()), value.shape().to_string(), name_of(master.type()),
+            master.shape().to_string());
+      master.copy_from(value);
     }
   model.parameters().mark_changed();
 }
@@ -118,15 +133,19 @@ std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path
   return folders.empty() ? std::nullopt : std::optional(folders.back());
 }
 
-void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit, const std::string& best) {
+void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit,
+                        const std::filesystem::path& just_written, const std::filesystem::path& best) {
   std::vector<std::filesystem::path> folders = list_checkpoints(output_dir);
-  if (folders.empty()) return;
-  const std::filesystem::path newest = folders.back();
+  // A higher number does not mean newer: an earlier run may have left it.
+  std::ranges::stable_sort(folders, {}, [](const std::filesystem::path& folder) {
+    std::error_code error;
+    return std::filesystem::last_write_time(folder, error);
+  });
   auto excess = static_cast<std::int64_t>(folders.size()) - std::max<std::int64_t>(1, limit);
   for (const std::filesystem::path& folder : folders) {
     if (excess <= 0) return;
-    if (folder == newest || folder.filename() == std::filesystem::path(best).filename()) continue;
-    std::filesystem::remove_all(folder);
+    if (folder.filename() == just_written.filename() || folder.filename() == best.filename()) continue;
+    remove_or_warn(folder);
     --excess;
   }
 }

@@ -34,7 +34,9 @@ void load_model_weights(nn::Model& model, const std::filesystem::path& folder);
 // checkpoint-N folders, by N.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& output_dir);
 std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& output_dir);
-// Removes the oldest until `limit` are left; the best one, and the newest, are never removed.
-void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit, const std::string& best);
+// Removes those written longest ago until `limit` are left, but never the one just written, nor the best. What cannot
+// be removed is warned of and stays.
+void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit,
+                        const std::filesystem::path& just_written, const std::filesystem::path& best);
 
 }  // namespace hearth

@@ -5,12 +5,22 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <mutex>
 
 namespace hearth {
 namespace {
 
 constexpr double kRedrawSeconds = 0.1, kPlainLineSeconds = 15;
-constexpr std::int64_t kBarWidth = 24;
+constexpr std::size_t kBarWidth = 24;
+
+std::mutex terminal;
+bool bar_stands = false;  // on the terminal's last line; guarded by the mutex
+
+// Unlike fmt::print this does not throw where the disk behind a redirected log is full: training goes on.
+void put(const std::string& text, std::FILE* file) {
+  std::fputs(text.c_str(), file);
+  std::fflush(file);
+}
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<long long>(seconds + 0.5);
@@ -26,7 +36,10 @@ Progress::Progress(std::string title, std::int64_t total, bool quiet)
 Progress::~Progress() {
   if (quiet_ || done_ == 0) return;
   draw();
-  if (on_terminal_) std::fputs("\n", stderr);
+  if (!on_terminal_) return;
+  const std::lock_guard lock(terminal);
+  put("\n", stderr);
+  bar_stands = false;
 }
 
 void Progress::update(std::int64_t done, std::string_view details) {
@@ -46,27 +59,27 @@ void Progress::draw() {
   const double left = fresh > 0 ? elapsed / static_cast<double>(fresh) * static_cast<double>(total_ - done_) : 0;
   const std::string numbers = fmt::format("{:3.0f}% {}/{} [{} elapsed, {} left]{}{}", 100 * share, done_, total_,
                                           clock_text(elapsed), clock_text(left), details_.empty() ? "" : " ", details_);
+  const std::lock_guard lock(terminal);
   if (on_terminal_) {
-    const std::int64_t filled = std::min(kBarWidth, static_cast<std::int64_t>(share * kBarWidth));
-    fmt::print(stderr, "\r\x1b[K{} |{}{}| {}", title_, std::string(static_cast<std::size_t>(filled), '#'),
-               std::string(static_cast<std::size_t>(kBarWidth - filled), '-'), numbers);
-    drawn_ = true;
+    const auto filled = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * kBarWidth);
+    put(fmt::format("\r\x1b[K{} |{}{}| {}", title_, std::string(filled, '#'), std::string(kBarWidth - filled, '-'),
+                    numbers),
+        stderr);
+    bar_stands = true;
   } else {
-    fmt::print(stderr, "{}: {}\n", title_, numbers);
+    put(fmt::format("{}: {}\n", title_, numbers), stderr);
   }
-  std::fflush(stderr);
 }
 
-void Progress::clear() {
-  if (drawn_) std::fputs("\r\x1b[K", stderr);
-  drawn_ = false;
+void Progress::clear_current() noexcept {
+  const std::lock_guard lock(terminal);
+  if (bar_stands) put("\r\x1b[K", stderr);
+  bar_stands = false;
 }
 
 void Progress::print_line(std::string_view line) {
-  clear();
-  std::fflush(stderr);
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
+  clear_current();
+  put(fmt::format("{}\n", line), stdout);
 }
 
 }  // namespace hearth

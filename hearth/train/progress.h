@@ -20,15 +20,17 @@ class Progress {
   // `details` stands behind the bar: "loss 1.23, lr 3e-05".
   void update(std::int64_t done, std::string_view details = {});
   // A line of its own that does not tear the bar.
-  void print_line(std::string_view line);
+  static void print_line(std::string_view line);
+  // Takes the bar from the terminal, whoever's it is, so that something else can be printed; the next update draws it
+  // again. Any thread may call it.
+  static void clear_current() noexcept;
 
  private:
   void draw();
-  void clear();
 
   std::string title_, details_;
   std::int64_t total_, done_ = 0, first_ = -1;
-  bool quiet_, on_terminal_, drawn_ = false;
+  bool quiet_, on_terminal_;
   Timer since_start_, since_draw_;
 };
 

@@ -9,61 +9,18 @@
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"
 #include "hearth/kernels/peak.h"
+#include "hearth/train/best_metric.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/profile.h"
 #include "hearth/train/results.h"
+#include "hearth/train/training_plan.h"
 
 namespace hearth {
 namespace {
 
 constexpr std::size_t kWindowsAhead = 2;
 
-optim::OptimizerOptions optimizer_options(const TrainingArguments& args) {
-  optim::OptimizerOptions options;
-  options.name = args.optim;
-  options.beta1 = args.adam_beta1;
-  options.beta2 = args.adam_beta2;
-  options.eps = args.adam_epsilon;
-  options.weight_decay = args.weight_decay;
-  return options;
-}
-
-optim::ScheduleOptions schedule_options(const TrainingArguments& args, std::int64_t total_steps) {
-  optim::ScheduleOptions options;
-  options.name = args.lr_scheduler_type;
-  options.warmup_steps = args.warmup_steps_of(total_steps);
-  options.total_steps = total_steps;
-  if (!args.lr_scheduler_kwargs) return options;
-  const std::string flag = "--lr_scheduler_kwargs";
-  const io::Json kwargs = io::parse_json(*args.lr_scheduler_kwargs, flag);
-  options.num_cycles = io::get_double_or(kwargs, "num_cycles", options.num_cycles, flag);
-  options.power = io::get_double_or(kwargs, "power", options.power, flag);
-  options.lr_end = io::get_double_or(kwargs, "lr_end", options.lr_end, flag);
-  options.timescale = io::get_int_or(kwargs, "timescale", options.timescale, flag);
-  for (const auto& [key, value] : kwargs.items())
-    check(key == "num_cycles" || key == "power" || key == "lr_end" || key == "timescale",
-          "{}: '{}' is not known; num_cycles, power, lr_end and timescale are", flag, key);
-  return options;
-}
-
-std::vector<std::int64_t> epoch_order(const TrainingArguments& args, const Dataset& dataset, std::int64_t epoch) {
-  const std::int64_t seed = args.data_seed.value_or(args.seed);
-  if (args.train_sampling_strategy == "sequential") return data::sequential_order(dataset.size);
-  if (args.train_sampling_strategy == "group_by_length")
-    return data::length_grouped_order(dataset.lengths,
-                                      args.per_device_train_batch_size * args.gradient_accumulation_steps, seed, epoch);
-  return data::shuffled_order(dataset.size, seed, epoch);
-}
-
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
-
-struct Trainer::Plan {
-  std::int64_t batches = 0, updates = 0;  // an epoch
-  std::int64_t epochs = 0, max_steps = 0;
-  double samples = 0;  // of the whole run
-};
 
 Trainer::Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, TrainerHooks hooks)
     : model_(model),
@@ -78,65 +35,28 @@ Trainer::Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, T
     if (!parameter->is_embedding) multiplied_parameters_ += parameter->shape.size();
 }
 
-Trainer::Plan Trainer::make_plan() const {
-  Plan plan;
-  const std::int64_t batch = args_.per_device_train_batch_size, window = args_.gradient_accumulation_steps;
-  plan.batches = args_.dataloader_drop_last ? train_data_.size / batch : divided_up(train_data_.size, batch);
-  check(plan.batches > 0, "there is nothing to train on: {} items, batches of {}", train_data_.size, batch);
-  check(args_.train_sampling_strategy != "group_by_length" || std::ssize(train_data_.lengths) == train_data_.size,
-        "--train_sampling_strategy group_by_length needs the lengths of all {} items, the dataset has {}",
-        train_data_.size, train_data_.lengths.size());
+io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   check((args_.eval_strategy == "no" && !args_.eval_on_start) || hooks_.evaluate, "{} needs something to evaluate on",
         args_.eval_on_start ? "--eval_on_start" : "--eval_strategy " + args_.eval_strategy);
-  plan.updates = divided_up(plan.batches, window);
-  if (args_.max_steps > 0) {
-    plan.max_steps = args_.max_steps;
-    plan.epochs = divided_up(plan.max_steps, plan.updates);
-    plan.samples = static_cast<double>(plan.max_steps * batch * window);
-  } else {
-    plan.max_steps = static_cast<std::int64_t>(std::ceil(args_.num_train_epochs * static_cast<double>(plan.updates)));
-    plan.epochs = static_cast<std::int64_t>(std::ceil(args_.num_train_epochs));
-    plan.samples = static_cast<double>(train_data_.size) * args_.num_train_epochs;
-  }
-  return plan;
-}
-
-void Trainer::announce(const Plan& plan) const {
-  const std::int64_t batch = args_.per_device_train_batch_size, window = args_.gradient_accumulation_steps;
-  log_info("***** Running training *****");
-  log_info("  Num examples = {}", train_data_.size);
-  log_info("  Num Epochs = {}", plan.epochs);
-  log_info("  Instantaneous batch size per device = {}", batch);
-  log_info("  Total train batch size (w. parallel, distributed & accumulation) = {}", batch * window);
-  log_info("  Gradient Accumulation steps = {}", window);
-  log_info("  Total optimization steps = {}", plan.max_steps);
-  log_info("  Number of trainable parameters = {}", model_.parameters().element_count());
-}
-
-io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
-  const Plan plan = make_plan();
+  const TrainingPlan plan = make_plan(args_, train_data_);
   optimizer_ = optim::make_optimizer(optimizer_options(args_), model_.parameters());
   schedule_ = schedule_options(args_, plan.max_steps);
   scaler_ = optim::LossScaler(args_.fp16);
   state_ = {};
-  if (checkpoint) {
-    load_progress({model_, *optimizer_, scaler_, state_}, *checkpoint);
-    log_info("resuming from {}: step {} of {}", checkpoint->string(), state_.global_step, plan.max_steps);
-  }
-  state_.max_steps = plan.max_steps;
-  state_.num_train_epochs = plan.epochs;
-  state_.train_batch_size = args_.per_device_train_batch_size;
-  state_.logging_steps = in_steps(args_.logging_steps, plan.max_steps);
-  if (args_.eval_steps) state_.eval_steps = in_steps(*args_.eval_steps, plan.max_steps);
-  state_.save_steps = in_steps(args_.save_steps, plan.max_steps);
-  announce(plan);
+  checkpoints_ = CheckpointKeeper(args_.output_dir, args_.save_total_limit);
+  if (checkpoint) resume(*checkpoint, plan.max_steps);
+  note_settings(plan);
+  announce(plan, args_, train_data_, model_.parameters().element_count());
   const bool quiet = args_.disable_tqdm.value_or(false);
-  if (!quiet) product_rate_ = kernels::measure_product_rate(args_.train_format());
+  speed_ = quiet ? Speed() : Speed([format = args_.train_format()] { return kernels::measure_product_rate(format); });
 
   const std::int64_t first_step = state_.global_step;
   running_.restart();
-  step_flops_ = step_tokens_ = 0;
   stop_ = state_.global_step >= plan.max_steps;
+  if (checkpoint && !stop_ && out_of_patience(state_, args_)) {
+    log_info("nothing is trained: the run stopped early at step {}", state_.global_step);
+    stop_ = true;
+  }
   std::optional<Profiler> profiler;
   {
     Progress progress("training", plan.max_steps, quiet);
@@ -148,23 +68,47 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
   if (profiler) write_profile(*profiler, args_.output_dir);
   if (args_.load_best_model_at_end) load_best_model();
 
-  io::Json metrics = io::Json::object();
-  const double done = static_cast<double>(state_.global_step - first_step);
-  const double share = plan.max_steps > 0 ? done / static_cast<double>(plan.max_steps) : 0;
-  add_speed_metrics(metrics, "train", running_.seconds(), plan.samples * share, done);
-  metrics["total_flos"] = state_.total_flos;
-  metrics["train_loss"] = state_.loss_sum / static_cast<double>(std::max<std::int64_t>(1, state_.global_step));
-  metrics["epoch"] = state_.epoch;
-  if (scaler_.enabled()) metrics["train_skipped_steps"] = scaler_.skipped();
-  if (args_.include_tokens_per_second)
-    metrics["train_tokens_per_second"] = rounded(step_tokens_ / running_.seconds(), 3);
+  const io::Json metrics = train_metrics(plan, first_step);
   io::Json row = metrics;
   row["step"] = state_.global_step;
   state_.log_history.push_back(row);
   return metrics;
 }
 
-void Trainer::train_epoch(const Plan& plan, std::int64_t epoch, Progress& progress) {
+void Trainer::resume(const std::filesystem::path& checkpoint, std::int64_t max_steps) {
+  load_progress({model_, *optimizer_, scaler_, state_}, checkpoint);
+  checkpoints_.add_resumed(state_.global_step, checkpoint);
+  log_info("resuming from {}: step {} of {}", checkpoint.string(), state_.global_step, max_steps);
+}
+
+void Trainer::note_settings(const TrainingPlan& plan) {
+  const TrainerState stored = state_;
+  state_.max_steps = plan.max_steps;
+  state_.num_train_epochs = plan.epochs;
+  state_.train_batch_size = args_.per_device_train_batch_size;
+  state_.logging_steps = in_steps(args_.logging_steps, plan.max_steps);
+  if (args_.eval_steps) state_.eval_steps = in_steps(*args_.eval_steps, plan.max_steps);
+  state_.save_steps = in_steps(args_.save_steps, plan.max_steps);
+  const std::string changes = state_.global_step > 0 ? changed_settings(stored, state_) : "";
+  if (!changes.empty())
+    log_warning("settings differ from those of the checkpoint that this run resumes from: {}", changes);
+}
+
+io::Json Trainer::train_metrics(const TrainingPlan& plan, std::int64_t first_step) const {
+  io::Json metrics = io::Json::object();
+  const double seconds = running_.seconds();
+  const double done = static_cast<double>(state_.global_step - first_step);
+  const double share = plan.max_steps > 0 ? done / static_cast<double>(plan.max_steps) : 0;
+  add_speed_metrics(metrics, "train", seconds, plan.samples * share, done);
+  metrics["total_flos"] = state_.total_flos;
+  metrics["train_loss"] = state_.loss_sum / static_cast<double>(std::max<std::int64_t>(1, state_.global_step));
+  metrics["epoch"] = state_.epoch;
+  if (scaler_.enabled()) metrics["train_skipped_steps"] = scaler_.skipped();
+  if (args_.include_tokens_per_second) metrics["train_tokens_per_second"] = rounded(speed_.tokens() / seconds, 3);
+  return metrics;
+}
+
+void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress& progress) {
   const std::int64_t batch = args_.per_device_train_batch_size;
   const data::RankBatches batches(epoch_order(args_, train_data_, epoch), {batch, args_.dataloader_drop_last});
   std::int64_t next =
@@ -179,6 +123,7 @@ void Trainer::train_epoch(const Plan& plan, std::int64_t epoch, Progress& progre
   data::Prefetcher<std::vector<Batch>> windows(next_window, kWindowsAhead);
   const StepOptions options{args_.train_format(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed)};
   while (!stop_) {
+    const Timer step_timer;
     const std::optional<std::vector<Batch>> window = [&] {
       const Span waiting("data wait");
       return windows.next();
@@ -188,12 +133,14 @@ void Trainer::train_epoch(const Plan& plan, std::int64_t epoch, Progress& progre
     const StepResult result = training_step(model_, *optimizer_, scaler_, *window,
                                             static_cast<std::uint64_t>(state_.global_step), lr, options);
     batches_done += std::ssize(*window);
+    double tokens = 0, flops = 0;
     for (const Batch& micro : *window) {
       state_.num_input_tokens_seen += micro.tokens();
       state_.total_flos += 6.0 * static_cast<double>(micro.tokens()) * static_cast<double>(multiplied_parameters_);
-      step_flops_ += model_.training_flops(micro);
-      step_tokens_ += static_cast<double>(micro.tokens());
+      flops += model_.training_flops(micro);
+      tokens += static_cast<double>(micro.tokens());
     }
+    speed_.add_step(tokens, flops, step_timer.seconds());
     ++state_.global_step;
     state_.epoch = static_cast<double>(epoch) + static_cast<double>(batches_done) / static_cast<double>(plan.batches);
     {
@@ -216,13 +163,9 @@ void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, P
   ++state_.steps_since_log;
   stop_ = stop_ || state_.global_step >= state_.max_steps;
 
-  const double seconds = running_.seconds();
-  // A measurement beside busy neighbours is too low; it shows. There is none where nothing is shown.
-  if (product_rate_ > 0 && step_flops_ / seconds > product_rate_)
-    product_rate_ = std::max(product_rate_, kernels::measure_product_rate(args_.train_format()));
   progress.update(state_.global_step,
                   fmt::format("loss {:.4f}, lr {:.3g}, {:.0f} tokens/s, {:.0f}% of the matrix product's rate",
-                              result.loss, lr, step_tokens_ / seconds, 100 * step_flops_ / seconds / product_rate_));
+                              result.loss, lr, speed_.tokens_per_second(), 100 * speed_.product_share()));
   // Where training stops within an epoch, that counts as its end.
   const auto due = [&](const std::string& strategy, std::int64_t every) {
     if (strategy == "steps") return every > 0 && state_.global_step % every == 0;
@@ -232,7 +175,8 @@ void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, P
   if (first || due(args_.logging_strategy, state_.logging_steps)) log_loss(result, lr, progress);
   const double passed = args_.eval_strategy == "epoch" ? state_.epoch : static_cast<double>(state_.global_step);
   const bool best = due(args_.eval_strategy, state_.eval_steps) && passed >= args_.eval_delay && evaluate(progress);
-  if (due(args_.save_strategy, state_.save_steps) || (args_.save_strategy == "steps" && stop_) ||
+  const bool last = state_.global_step >= state_.max_steps;
+  if (due(args_.save_strategy, state_.save_steps) || (args_.save_strategy == "steps" && last) ||
       (args_.save_strategy == "best" && best))
     save_checkpoint();
 }
@@ -259,9 +203,9 @@ void Trainer::log_row(io::Json row, Progress& progress) {
 
 bool Trainer::evaluate(Progress& progress) {
   io::Json metrics = hooks_.evaluate();
-  const bool best = take_best_metric(metrics);
+  const bool best = take_best_metric(state_, args_, metrics);
   log_row(std::move(metrics), progress);
-  if (args_.early_stopping_patience && state_.evaluations_without_gain >= *args_.early_stopping_patience) {
+  if (out_of_patience(state_, args_)) {
     progress.print_line(fmt::format("stopping early: {} evaluations without a better {}",
                                     state_.evaluations_without_gain, args_.metric_for_best_model.value_or("metric")));
     stop_ = true;
@@ -269,35 +213,8 @@ bool Trainer::evaluate(Progress& progress) {
   return best;
 }
 
-bool Trainer::take_best_metric(const io::Json& metrics) {
-  if (!args_.metric_for_best_model) return false;
-  std::string name = *args_.metric_for_best_model;
-  if (!name.starts_with("eval_")) name = "eval_" + name;
-  check(metrics.contains(name), "--metric_for_best_model {}: the evaluation gives no {}", *args_.metric_for_best_model,
-        name);
-  const double value = metrics[name].get<double>();
-  const double gain = state_.best_metric ? (args_.greater_is_better.value_or(true) ? value - *state_.best_metric
-                                                                                   : *state_.best_metric - value)
-                                         : 0;
-  const bool best = !state_.best_metric || gain > 0;
-  state_.evaluations_without_gain =
-      !state_.best_metric || gain > args_.early_stopping_threshold ? 0 : state_.evaluations_without_gain + 1;
-  if (best) {
-    state_.best_metric = value;
-    state_.best_global_step = state_.global_step;
-  }
-  return best;
-}
-
-std::filesystem::path Trainer::checkpoint_folder(std::int64_t step) const {
-  return std::filesystem::path(args_.output_dir) / fmt::format("checkpoint-{}", step);
-}
-
 void Trainer::save_checkpoint() {
-  const std::filesystem::path best = checkpoint_folder(state_.best_global_step);
-  if (state_.best_metric && (state_.best_global_step == state_.global_step || std::filesystem::exists(best)))
-    state_.best_model_checkpoint = best.string();
-  write_folder(checkpoint_folder(state_.global_step), [&](const std::filesystem::path& folder) {
+  checkpoints_.save(state_, [&](const std::filesystem::path& folder) {
     save_model(folder);
     if (args_.save_only_model) {
       state_.save(folder);
@@ -305,8 +222,6 @@ void Trainer::save_checkpoint() {
       save_progress({model_, *optimizer_, scaler_, state_}, folder);
     }
   });
-  if (args_.save_total_limit)
-    rotate_checkpoints(args_.output_dir, *args_.save_total_limit, state_.best_model_checkpoint);
 }
 
 void Trainer::load_best_model() {

@@ -11,13 +11,17 @@
 #include "hearth/optim/loss_scaler.h"
 #include "hearth/optim/optimizer.h"
 #include "hearth/optim/schedule.h"
+#include "hearth/train/checkpoint_keeper.h"
 #include "hearth/train/dataset.h"
 #include "hearth/train/progress.h"
+#include "hearth/train/speed.h"
 #include "hearth/train/trainer_state.h"
 #include "hearth/train/training_arguments.h"
 #include "hearth/train/training_step.h"
 
 namespace hearth {
+
+struct TrainingPlan;
 
 struct TrainerHooks {
   std::function<io::Json()> evaluate;                             // metrics, their names prefixed with eval_
@@ -40,21 +44,17 @@ class Trainer {
   void save_model(const std::filesystem::path& folder) const;
 
   const TrainerState& state() const { return state_; }
-  const TrainingArguments& arguments() const { return args_; }
   std::int64_t train_size() const { return train_data_.size; }
 
  private:
-  struct Plan;  // how many batches, updates and epochs there will be
-
-  Plan make_plan() const;
-  void announce(const Plan& plan) const;
-  void train_epoch(const Plan& plan, std::int64_t epoch, Progress& progress);
+  void resume(const std::filesystem::path& checkpoint, std::int64_t max_steps);
+  void note_settings(const TrainingPlan& plan);
+  io::Json train_metrics(const TrainingPlan& plan, std::int64_t first_step) const;
+  void train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress& progress);
   void after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress);
   void log_row(io::Json row, Progress& progress);
   void log_loss(const StepResult& result, double lr, Progress& progress);
   bool evaluate(Progress& progress);  // true: the best so far
-  bool take_best_metric(const io::Json& metrics);
-  std::filesystem::path checkpoint_folder(std::int64_t step) const;
   void save_checkpoint();
   void load_best_model();
 
@@ -66,9 +66,9 @@ class Trainer {
   optim::LossScaler scaler_;
   optim::ScheduleOptions schedule_;
   TrainerState state_;
-  std::int64_t multiplied_parameters_ = 0;   // all but embeddings, for total_flos
-  double product_rate_ = 0;                  // operations a second that the machine's matrix product reaches
-  double step_flops_ = 0, step_tokens_ = 0;  // since the run began
+  CheckpointKeeper checkpoints_;
+  std::int64_t multiplied_parameters_ = 0;  // all but embeddings, for total_flos
+  Speed speed_;
   Timer running_;
   bool stop_ = false;
 };

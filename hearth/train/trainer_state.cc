@@ -1,5 +1,7 @@
 #include "hearth/train/trainer_state.h"
 
+#include <fmt/format.h>
+
 #include "hearth/base/error.h"
 #include "hearth/io/file.h"
 
@@ -72,6 +74,19 @@ void TrainerState::save(const std::filesystem::path& folder) const {
 TrainerState TrainerState::load(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "trainer_state.json";
   return from_json(io::read_json(file), file.string());
+}
+
+std::string changed_settings(const TrainerState& stored, const TrainerState& now) {
+  std::string changes;
+  const auto compare = [&](std::string_view name, std::int64_t before, std::int64_t after) {
+    if (before != 0 && before != after)
+      changes += fmt::format("{}{} {} -> {}", changes.empty() ? "" : ", ", name, before, after);
+  };
+  compare("train_batch_size", stored.train_batch_size, now.train_batch_size);
+  compare("logging_steps", stored.logging_steps, now.logging_steps);
+  compare("eval_steps", stored.eval_steps, now.eval_steps);
+  compare("save_steps", stored.save_steps, now.save_steps);
+  return changes;
 }
 
 }  // namespace hearth

@@ -34,4 +34,7 @@ struct TrainerState {
   static TrainerState load(const std::filesystem::path& folder);
 };
 
+// "save_steps 500 -> 100, ..." for each setting of a stored state, as far as it has them, that is another one now.
+std::string changed_settings(const TrainerState& stored, const TrainerState& now);
+
 }  // namespace hearth

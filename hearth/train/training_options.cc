@@ -14,7 +14,7 @@ void declare_job(Arguments& options, TrainingArguments& args) {
               "checkpoint folder to go on from; True: the last one in output_dir");
   options.add("seed", &args.seed, "seed of new weights, data order and dropout").at_least(0).at_most(0xffffffffu);
   options.add("data_seed", &args.data_seed, "seed of the data order alone").at_least(0);
-  options.add("num_threads", &args.num_threads, "threads to compute with; 0: all cores").at_least(0);
+  options.add("num_threads", &args.num_threads, "threads to compute with; 0: all cores").at_least(0).at_most(4096);
   options.add("max_isa", &args.max_isa,
               "highest instruction set to use: avx2, avx512, avx512_vnni, avx512_bf16, avx512_fp16, amx");
 }
@@ -113,7 +113,7 @@ void declare_foreign(Arguments& options) {
   options.ignored({"no_cuda", "use_cpu", "use_mps_device", "tf32", "tpu_num_cores", "tpu_metrics_debug",
                    "torch_empty_cache_steps", "auto_find_batch_size", "dataloader_pin_memory"},
                   "there is only the CPU");
-  options.ignored({"use_ipex", "jit_mode_eval", "torch_compile", "torch_compile_backend", "torch_compile_mode",
+  options.ignored({"use_ipex", "ipex", "jit_mode_eval", "torch_compile", "torch_compile_backend", "torch_compile_mode",
                    "torchdynamo", "use_liger_kernel", "liger_kernel_config"},
                   "what it stood for is always on");
   options.ignored({"half_precision_backend", "fp16_backend", "fp16_opt_level", "gradient_checkpointing_kwargs"},

@@ -1,7 +1,11 @@
 #include "hearth/train/checkpoint.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <limits>
+#include <map>
 #include <set>
 
 #include "hearth/train/trainer.h"
@@ -40,6 +44,7 @@ class Checkpoints : public TrainerTest {
     return trainer.state();
   }
 
+  std::filesystem::path out_ = folder_ / "out";
   ToyModel model_;
   std::map<std::int64_t, std::vector<float>> weights_at_;
 };
@@ -55,15 +60,61 @@ TEST_F(Checkpoints, AreListedByNumber) {
   EXPECT_EQ(last_checkpoint(folder_ / "none"), std::nullopt);
 }
 
-TEST_F(Checkpoints, RotationKeepsTheBestAndTheNewest) {
+TEST_F(Checkpoints, RotationKeepsTheBestAndTheOneJustWritten) {
   make({2, 4, 6, 8, 10});
-  rotate_checkpoints(folder_ / "out", 3, (folder_ / "out" / "checkpoint-2").string());
+  rotate_checkpoints(out_, 3, out_ / "checkpoint-10", out_ / "checkpoint-2");
   EXPECT_EQ(checkpoints(), Steps({2, 8, 10}));
-  rotate_checkpoints(folder_ / "out", 1, (folder_ / "out" / "checkpoint-2").string());
+  rotate_checkpoints(out_, 1, out_ / "checkpoint-10", out_ / "checkpoint-2");
   EXPECT_EQ(checkpoints(), Steps({2, 10}));
-  rotate_checkpoints(folder_ / "out", 1, "");
-  EXPECT_EQ(checkpoints(), Steps({10}));
-  rotate_checkpoints(folder_ / "none", 1, "");
+  rotate_checkpoints(out_, 1, out_ / "checkpoint-2", "");
+  EXPECT_EQ(checkpoints(), Steps({2}));
+  rotate_checkpoints(folder_ / "none", 1, "", "");
+}
+
+TEST_F(Checkpoints, RotationRemovesWhatWasWrittenLongestAgo) {
+  make({2, 4, 6, 90});
+  const auto now = std::filesystem::last_write_time(out_);
+  for (const auto& [name, age] : {std::pair{"2", 1}, {"4", 1}, {"6", 2}, {"90", 9}})
+    std::filesystem::last_write_time(out_ / (std::string("checkpoint-") + name), now - std::chrono::hours(age));
+  rotate_checkpoints(out_, 3, out_ / "checkpoint-4", "");
+  EXPECT_EQ(checkpoints(), Steps({2, 4, 6}));
+  rotate_checkpoints(out_, 1, out_ / "checkpoint-4", "");
+  EXPECT_EQ(checkpoints(), Steps({4}));
+}
+
+TEST_F(Checkpoints, WhatCannotBeRemovedStaysWithAWarning) {
+  if (::geteuid() == 0) GTEST_SKIP() << "the superuser may remove everything";
+  make({2, 4});
+  std::filesystem::permissions(out_ / "checkpoint-2", std::filesystem::perms::owner_read);
+  rotate_checkpoints(out_, 1, out_ / "checkpoint-4", "");
+  std::filesystem::permissions(out_ / "checkpoint-2", std::filesystem::perms::owner_all);
+  EXPECT_EQ(checkpoints(), Steps({2, 4}));
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(contains(warnings_[0], "checkpoint-2 could not be removed"));
+}
+
+TEST_F(Checkpoints, OfAnEarlierRunGiveWay) {
+  make({4, 500});
+  TrainingArguments args = arguments();
+  args.save_strategy = "steps";
+  args.save_steps = 6;
+  args.save_total_limit = 1;
+  train(args);
+  EXPECT_EQ(checkpoints(), Steps({12}));
+}
+
+TEST_F(Checkpoints, OfAnEarlierRunAreNeverTheBest) {
+  make({6});
+  TrainingArguments args = arguments();
+  args.save_strategy = args.eval_strategy = "steps";
+  args.save_steps = 4;
+  args.eval_steps = 2;
+  args.load_best_model_at_end = true;
+  args.metric_for_best_model = "f1";
+  const TrainerState state = train(args, {{4, 5.0}, {6, 9.0}});  // 6 is not saved by this run
+  EXPECT_EQ(state.best_global_step, 6);
+  EXPECT_EQ(state.best_model_checkpoint, (out_ / "checkpoint-4").string());
+  EXPECT_EQ(model_.weights(), weights_at_[4]);
 }
 
 TEST_F(Checkpoints, AppearWholeOrNotAtAll) {
@@ -73,11 +124,20 @@ TEST_F(Checkpoints, AppearWholeOrNotAtAll) {
     io::replace_file(inside / "a", "second");
     throw Error("no room");
   };
-  EXPECT_EQ(io::error_of([&] { write_folder(folder, fails); }), "no room");
+  EXPECT_EQ(error_of([&] { write_folder(folder, fails); }), "no room");
   EXPECT_EQ(io::read_file(folder / "a"), "first");
   EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
   write_folder(folder, [](const auto& inside) { io::replace_file(inside / "b", "third"); });
   EXPECT_EQ(names_in(folder), std::set<std::string>({"b"}));
+  EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
+}
+
+TEST_F(Checkpoints, TheFormerFolderComesBackWhereTheNewOneCannotTakeItsPlace) {
+  const std::filesystem::path folder = folder_ / "checkpoint-1";
+  write_folder(folder, [](const auto& inside) { io::replace_file(inside / "a", "first"); });
+  const auto loses_it = [](const auto& inside) { std::filesystem::remove_all(inside); };
+  EXPECT_TRUE(contains(error_of([&] { write_folder(folder, loses_it); }), "checkpoint-1 could not be written"));
+  EXPECT_EQ(io::read_file(folder / "a"), "first");
   EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
 }
 
@@ -192,7 +252,7 @@ TEST_F(Checkpoints, ALostBestModelIsNoReasonToFail) {
   running = &trainer;
   trainer.train();
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(io::contains(warnings_[0], "checkpoint-6")) << warnings_[0];
+  EXPECT_TRUE(contains(warnings_[0], "checkpoint-6")) << warnings_[0];
 }
 
 TEST_F(Checkpoints, StopEarlyWhenNothingGetsBetter) {
@@ -210,7 +270,33 @@ TEST_F(Checkpoints, StopEarlyWhenNothingGetsBetter) {
   EXPECT_EQ(state.best_global_step, 24);
   EXPECT_EQ(state.evaluations_without_gain, 2);
   args.metric_for_best_model = "accuracy";
-  EXPECT_TRUE(io::contains(io::error_of([&] { train(args, f1); }), "eval_accuracy"));
+  EXPECT_TRUE(contains(error_of([&] { train(args, f1); }), "eval_accuracy"));
+}
+
+TEST_F(Checkpoints, StoppingEarlyWritesNoneOfItsOwn) {
+  TrainingArguments args = arguments();
+  args.save_strategy = args.eval_strategy = "steps";
+  args.save_steps = 4;
+  args.eval_steps = 2;
+  args.metric_for_best_model = "f1";
+  args.early_stopping_patience = 2;
+  EXPECT_EQ(train(args, {{2, 1.0}}).global_step, 6);
+  EXPECT_EQ(checkpoints(), Steps({4}));
+}
+
+TEST_F(Checkpoints, AMetricThatIsNoNumberIsNeverTheBest) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  TrainingArguments args = arguments();
+  args.eval_strategy = "steps";
+  args.eval_steps = 2;
+  args.metric_for_best_model = "f1";
+  const TrainerState state = train(args, {{2, kNan}, {4, -1.0}, {6, kNan}, {8, -2.0}, {10, kNan}, {12, kNan}});
+  EXPECT_EQ(state.best_metric, -1.0);
+  EXPECT_EQ(state.best_global_step, 4);
+  EXPECT_EQ(state.evaluations_without_gain, 4);
+  const TrainerState none = train(args, {{2, kNan}, {4, kNan}, {6, kNan}, {8, kNan}, {10, kNan}, {12, kNan}});
+  EXPECT_EQ(none.best_metric, std::nullopt);
+  EXPECT_EQ(none.evaluations_without_gain, 6);
 }
 
 TEST_F(Checkpoints, HoldWhatResumingNeeds) {

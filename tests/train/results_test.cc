@@ -60,8 +60,8 @@ TEST_F(Results, TheStateHasTheTrainersKeys) {
       text.starts_with("{\n  \"best_global_step\": null,\n  \"best_metric\": null,\n"
                        "  \"best_model_checkpoint\": null,\n  \"epoch\": 0.5,\n  \"eval_steps\": 500,\n"))
       << text;
-  EXPECT_TRUE(io::contains(text, "\"grad_norm\": Infinity"));
-  EXPECT_TRUE(io::contains(text, "\"num_train_epochs\": 3,"));
+  EXPECT_TRUE(contains(text, "\"grad_norm\": Infinity"));
+  EXPECT_TRUE(contains(text, "\"num_train_epochs\": 3,"));
   EXPECT_TRUE(text.ends_with("}\n"));
   std::set<std::string> keys;
   const io::Json json = io::read_json(folder_ / "trainer_state.json");
@@ -113,18 +113,18 @@ TEST_F(Results, TheTrainersOwnStateIsRead) {
 TEST_F(Results, AnOutputFolderInUseIsNotTouched) {
   TrainingArguments args = arguments();
   args.do_train = true;
-  const auto error = [&] { return io::error_of([&] { find_resume_checkpoint(args); }); };
+  const auto error = [&] { return error_of([&] { find_resume_checkpoint(args); }); };
   EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);  // there is no such folder yet
   io::create_directories(args.output_dir);
   EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);
   args.resume_from_checkpoint = "True";
-  EXPECT_TRUE(io::contains(error(), "no checkpoint")) << error();
+  EXPECT_TRUE(contains(error(), "no checkpoint")) << error();
   args.resume_from_checkpoint = (folder_ / "none").string();
-  EXPECT_TRUE(io::contains(error(), "no folder")) << error();
+  EXPECT_TRUE(contains(error(), "no folder")) << error();
   args.resume_from_checkpoint.reset();
 
   io::replace_file(folder_ / "out" / "mine.txt", "mine");
-  EXPECT_TRUE(io::contains(error(), "is not empty")) << error();
+  EXPECT_TRUE(contains(error(), "is not empty")) << error();
   args.do_train = false;
   EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);
   args.do_train = args.overwrite_output_dir = true;
@@ -140,7 +140,7 @@ TEST_F(Results, AnOutputFolderInUseIsNotTouched) {
   EXPECT_EQ(io::read_file(folder_ / "out" / "mine.txt"), "mine");
 
   args.output_dir = (folder_ / "out" / "mine.txt").string();
-  EXPECT_TRUE(io::contains(error(), "is not a folder")) << error();
+  EXPECT_TRUE(contains(error(), "is not a folder")) << error();
 }
 
 }  // namespace

@@ -137,6 +137,40 @@ TEST_F(Resume, KeepsCountingEvaluationsWithoutGain) {
     EXPECT_EQ(stops_at(folder_ / "out" / name), 10) << name;
 }
 
+TEST_F(Resume, OfARunThatStoppedEarlyTrainsNothing) {
+  TrainingArguments args = arguments();
+  args.eval_strategy = args.save_strategy = "steps";
+  args.eval_steps = args.save_steps = 2;
+  args.metric_for_best_model = "f1";
+  args.early_stopping_patience = 1;
+  TrainerHooks hooks;
+  hooks.evaluate = [] { return io::Json{{"eval_f1", 1.0}}; };
+  ToyModel stopped, again(0, 99);
+  Trainer(stopped, args, toy_dataset(24), hooks).train();
+  EXPECT_EQ(checkpoints(), std::vector<std::int64_t>({2, 4}));
+  Trainer trainer(again, args, toy_dataset(24), hooks);
+  trainer.train(last_checkpoint(args.output_dir));
+  EXPECT_EQ(trainer.state().global_step, 4);
+  EXPECT_EQ(again.weights(), stopped.weights());
+  args.early_stopping_patience = 3;
+  Trainer patient(again, args, toy_dataset(24), hooks);
+  patient.train(last_checkpoint(args.output_dir));
+  EXPECT_EQ(patient.state().global_step, 8);
+}
+
+TEST_F(Resume, WarnsOfOtherSettings) {
+  TrainingArguments args = arguments();
+  args.save_strategy = "steps";
+  args.save_steps = 6;
+  ToyModel model;
+  Trainer(model, args, toy_dataset(24)).train();
+  args.logging_steps = 2;
+  args.save_steps = 3;
+  Trainer(model, args, toy_dataset(24)).train(folder_ / "out" / "checkpoint-6");
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(contains(warnings_[0], ": logging_steps 1 -> 2, save_steps 6 -> 3"));
+}
+
 TEST_F(Resume, OfAFinishedRunTrainsNothing) {
   TrainingArguments args = arguments();
   args.save_strategy = "steps";
@@ -180,7 +214,7 @@ TEST_F(Resume, FromAModelAlone) {
   Trainer trainer(model, args, toy_dataset(24));
   trainer.train(folder_ / "out" / "checkpoint-4");
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(io::contains(warnings_[0], "no optimizer state"));
+  EXPECT_TRUE(contains(warnings_[0], "no optimizer state"));
   const io::Json& rows = trainer.state().log_history;
   EXPECT_EQ(rows.size(), 12u + 1);
   EXPECT_DOUBLE_EQ(rows[4].at("learning_rate").get<double>(), 1e-2 * 8 / 12);
@@ -196,14 +230,24 @@ TEST_F(Resume, SaysWhyACheckpointDoesNotFit) {
   args.optim = "adamw_torch";
   const std::filesystem::path checkpoint = folder_ / "out" / "checkpoint-4";
   const auto error = [&](const std::filesystem::path& folder) {
-    return io::error_of([&] { Trainer(model, args, toy_dataset(24)).train(folder); });
+    return error_of([&] { Trainer(model, args, toy_dataset(24)).train(folder); });
   };
-  EXPECT_TRUE(io::contains(error(checkpoint), "another --optim")) << error(checkpoint);
-  EXPECT_TRUE(io::contains(error(folder_ / "none"), "no checkpoint folder"));
+  EXPECT_TRUE(contains(error(checkpoint), "another --optim")) << error(checkpoint);
+  EXPECT_TRUE(contains(error(folder_ / "none"), "no checkpoint folder"));
+  const std::filesystem::path narrow = folder_ / "narrow";
+  std::filesystem::copy(checkpoint, narrow);
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  for (const auto& parameter : model.parameters().parameters())
+    for (const Parameter::Part& part : parameter->parts)
+      tensors.emplace_back(
+          part.name, part.name == "classifier.weight" ? Tensor({2, 16}, DType::f32) : parameter->master_part(part));
+  io::write_safetensors(narrow / "model.safetensors", tensors);
+  EXPECT_TRUE(contains(error(narrow), "narrow: classifier.weight is ")) << error(narrow);
+  EXPECT_TRUE(contains(error(narrow), "(2, 16), this model needs ")) << error(narrow);
   std::ofstream(checkpoint / "trainer_state.json") << "{\"global_step\": \"four\"}";
-  EXPECT_TRUE(io::contains(error(checkpoint), "global_step")) << error(checkpoint);
+  EXPECT_TRUE(contains(error(checkpoint), "global_step")) << error(checkpoint);
   std::filesystem::resize_file(checkpoint / "model.safetensors", 100);
-  EXPECT_TRUE(io::contains(error(checkpoint), "model.safetensors")) << error(checkpoint);
+  EXPECT_TRUE(contains(error(checkpoint), "model.safetensors")) << error(checkpoint);
 }
 
 }  // namespace

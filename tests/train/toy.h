@@ -18,7 +18,7 @@
 #include "hearth/ops/rows.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/trainer.h"
-#include "tests/io/temporary_folder.h"
+#include "tests/support.h"
 
 namespace hearth {
 
@@ -149,7 +149,7 @@ inline std::vector<std::int64_t> steps_with(const io::Json& log_history, const c
   return steps;
 }
 
-class TrainerTest : public io::TemporaryFolder {
+class TrainerTest : public TemporaryFolder {
  protected:
   TrainerTest() {
     cpu::set_num_threads(1);

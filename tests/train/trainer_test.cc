@@ -278,15 +278,15 @@ TEST_F(TrainerTest, PredictsInOrderWithoutDropout) {
 TEST_F(TrainerTest, SaysWhatIsMissingBeforeTraining) {
   ToyModel model;
   TrainingArguments args = arguments();
-  const auto error = [&](Dataset data) { return io::error_of([&] { Trainer(model, args, std::move(data)).train(); }); };
-  EXPECT_TRUE(io::contains(error({}), "nothing to train on")) << error({});
+  const auto error = [&](Dataset data) { return error_of([&] { Trainer(model, args, std::move(data)).train(); }); };
+  EXPECT_TRUE(contains(error({}), "nothing to train on")) << error({});
   args.eval_strategy = "epoch";
-  EXPECT_TRUE(io::contains(error(toy_dataset(24)), "needs something to evaluate on"));
+  EXPECT_TRUE(contains(error(toy_dataset(24)), "needs something to evaluate on"));
   args.eval_strategy = "no";
   args.group_by_length = true;
   Dataset data = toy_dataset(24);
   data.lengths.clear();
-  EXPECT_TRUE(io::contains(error(std::move(data)), "lengths of all 24 items"));
+  EXPECT_TRUE(contains(error(std::move(data)), "lengths of all 24 items"));
 }
 
 }  // namespace

@@ -10,20 +10,13 @@
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/io/json.h"
+#include "tests/support.h"
 
 namespace hearth {
 namespace {
 
 using Words = std::vector<std::string>;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using hearth::error_of;
 
 TrainingArguments parsed(const Words& words) {
   TrainingArguments args;
@@ -35,10 +28,8 @@ TrainingArguments parsed(const Words& words) {
 }
 
 std::string error_of(const Words& words) {
-  return error_of([&] { parsed(words); });
+  return hearth::error_of([&] { parsed(words); });
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 class TrainingArgumentsTest : public testing::Test {
  protected:

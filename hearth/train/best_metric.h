@@ -1,0 +1,15 @@
+#pragma once
+
+#include "hearth/io/json.h"
+#include "hearth/train/trainer_state.h"
+#include "hearth/train/training_arguments.h"
+
+namespace hearth {
+
+// Notes an evaluation by --metric_for_best_model in the state. True: the best so far, which a NaN never is.
+bool take_best_metric(TrainerState& state, const TrainingArguments& args, const io::Json& metrics);
+
+// As many evaluations without a gain as --early_stopping_patience allows.
+bool out_of_patience(const TrainerState& state, const TrainingArguments& args);
+
+}  // namespace hearth

@@ -1,0 +1,26 @@
+#include "hearth/train/checkpoint_keeper.h"
+
+#include <fmt/format.h>
+
+#include "hearth/train/checkpoint.h"
+
+namespace hearth {
+
+CheckpointKeeper::CheckpointKeeper(std::filesystem::path output_dir, std::optional<std::int64_t> limit)
+    : output_dir_(std::move(output_dir)), limit_(limit) {}
+
+void CheckpointKeeper::add_resumed(std::int64_t step, const std::filesystem::path& folder) {
+  own_[step] = folder.has_filename() ? folder : folder.parent_path();  // "checkpoint-8/" has none
+}
+
+void CheckpointKeeper::save(TrainerState& state, const std::function<void(const std::filesystem::path&)>& write) {
+  const std::filesystem::path folder = output_dir_ / fmt::format("checkpoint-{}", state.global_step);
+  own_[state.global_step] = folder;
+  if (const auto best = own_.find(state.best_global_step); state.best_metric && best != own_.end())
+    if (best->second == folder || std::filesystem::exists(best->second))
+      state.best_model_checkpoint = best->second.string();
+  write_folder(folder, write);
+  if (limit_) rotate_checkpoints(output_dir_, *limit_, folder, state.best_model_checkpoint);
+}
+
+}  // namespace hearth

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hearth/optim/optimizer.h"
+#include "hearth/optim/schedule.h"
+#include "hearth/train/dataset.h"
+#include "hearth/train/training_arguments.h"
+
+// What a run will do, from its arguments and data, before anything is computed.
+namespace hearth {
+
+struct TrainingPlan {
+  std::int64_t batches = 0, updates = 0;  // an epoch
+  std::int64_t epochs = 0, max_steps = 0;
+  double samples = 0;  // of the whole run
+};
+
+TrainingPlan make_plan(const TrainingArguments& args, const Dataset& dataset);
+// "***** Running training *****", as the Trainer prints it.
+void announce(const TrainingPlan& plan, const TrainingArguments& args, const Dataset& dataset, std::int64_t parameters);
+
+optim::OptimizerOptions optimizer_options(const TrainingArguments& args);
+optim::ScheduleOptions schedule_options(const TrainingArguments& args, std::int64_t total_steps);
+// The order in which an epoch visits the dataset.
+std::vector<std::int64_t> epoch_order(const TrainingArguments& args, const Dataset& dataset, std::int64_t epoch);
+
+}  // namespace hearth

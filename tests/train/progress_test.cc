@@ -1,0 +1,61 @@
+#include "hearth/train/progress.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "tests/support.h"
+
+namespace hearth {
+namespace {
+
+// stderr goes elsewhere while this lives.
+class Redirection {
+ public:
+  explicit Redirection(const char* path) : saved_(::dup(STDERR_FILENO)) {
+    const int file = ::open(path, O_WRONLY | O_NOCTTY);
+    ::dup2(file, STDERR_FILENO);
+    ::close(file);
+  }
+  ~Redirection() {
+    ::dup2(saved_, STDERR_FILENO);
+    ::close(saved_);
+  }
+
+ private:
+  int saved_;
+};
+
+TEST(Progress, SurvivesAFullDisk) {
+  const Redirection full("/dev/full");
+  Progress progress("training", 10, false);
+  progress.update(5);
+}
+
+TEST(Progress, MakesRoomForOtherLinesOnATerminal) {
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+  ASSERT_GE(master, 0);
+  ASSERT_EQ(::grantpt(master), 0);
+  ASSERT_EQ(::unlockpt(master), 0);
+  std::string text(4096, '\0');
+  {
+    const Redirection terminal(::ptsname(master));
+    Progress::clear_current();  // there is nothing to clear yet
+    Progress progress("training", 10, false);
+    std::this_thread::sleep_for(std::chrono::milliseconds(110));
+    progress.update(5);
+    Progress::clear_current();
+    Progress::clear_current();
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(master, text.data(), text.size()))));
+  }
+  ::close(master);
+  EXPECT_TRUE(text.starts_with("\r\x1b[Ktraining |############------------|")) << text;
+  EXPECT_TRUE(text.ends_with("left]\r\x1b[K")) << text;
+}
+
+}  // namespace
+}  // namespace hearth
