@@ -4,14 +4,23 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "hearth/apps/command.h"
 #include "hearth/base/log.h"
 #include "hearth/base/version.h"
+#include "hearth/train/progress.h"
 
 namespace {
+
+// A stream that cannot be written to is no reason to throw: fmt::print would.
+void put(std::FILE* stream, const std::string& text) {
+  std::fputs(text.c_str(), stream);
+  std::fflush(stream);
+}
 
 void print_usage() {
   fmt::print("hearth {}: fine-tunes transformers on CPUs\n\nusage: hearth COMMAND [arguments]\n\ncommands:\n",
@@ -33,10 +42,16 @@ int run(const std::vector<std::string>& words) {
   const auto all = hearth::apps::commands();
   const auto found = std::ranges::find(all, words[0], &hearth::apps::Command::name);
   if (found == all.end()) {
-    fmt::print(stderr, "hearth: '{}' is not a command; 'hearth --help' lists them\n", words[0]);
+    put(stderr, "hearth: '" + words[0] + "' is not a command; 'hearth --help' lists them\n");
     return 2;
   }
   return found->run(std::span(words).subspan(1));
+}
+
+int fail_with(const std::string& sentence) {
+  std::fflush(stdout);
+  put(stderr, "hearth: " + sentence + "\n");
+  return 1;
 }
 
 // Memory that a step frees is wanted again by the next one: the heap keeps it instead of giving it back.
@@ -52,18 +67,20 @@ int main(int argc, char** argv) {
   keep_heap();
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit is an error of write(), like a full disk
   hearth::set_log_sink([](hearth::LogLevel level, std::string_view message) {
+    hearth::Progress::clear_current();
     if (level == hearth::LogLevel::info) {
-      fmt::print("{}\n", message);
-      std::fflush(stdout);
+      put(stdout, std::string(message) + "\n");
     } else {
-      fmt::print(stderr, "warning: {}\n", message);
+      put(stderr, "warning: " + std::string(message) + "\n");
     }
   });
   try {
     return run({argv + 1, argv + argc});
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail_with(error.path1().string() + ": " + error.code().message());
+  } catch (const std::bad_alloc&) {
+    return fail_with("there is not enough memory; smaller batches, shorter sequences or a smaller model need less");
   } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "hearth: {}\n", error.what());
-    return 1;
+    return fail_with(error.what());
   }
 }

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstdlib>
 
 #include "hearth/apps/command.h"
 #include "hearth/apps/model_card.h"
+#include "hearth/base/environment.h"
+#include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
@@ -25,9 +27,31 @@ void print_configuration(const tasks::RunQaArguments& args) {
     if (value.section != section) fmt::print("{}\n", section = value.section);
     fmt::print("  {:<30} {}{}\n", value.name, value.text, value.is_default ? "" : "  *");
   }
-  fmt::print("  (* given)\n");
+  fmt::print("  (* differs from the default)\n");
   fmt::print("Machine\n  {:<30} {}\n  {:<30} {}\n  {:<30} {}\n", "processor", cpu::features().model, "instruction set",
              cpu::name_of(cpu::isa()), "threads", cpu::num_threads());
+}
+
+void check_one_process() {
+  for (const char* name : {"WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"}) {
+    const std::string value = environment(name);
+    check(std::strtol(value.c_str(), nullptr, 10) <= 1,
+          "this version trains in one process; {} is {}: start it without mpirun or torchrun, it uses all cores", name,
+          value);
+  }
+}
+
+// What was asked for and means less here than its name says.
+void explain(const TrainingArguments& args) {
+  const bool evaluates = args.do_eval || args.do_predict;
+  const auto warn_of_emulation = [](DType format) {
+    if (const auto warning = ops::emulation_warning(format)) log_warning("{}", *warning);
+  };
+  if (args.do_train) warn_of_emulation(args.train_format());
+  if (evaluates && (!args.do_train || args.eval_format() != args.train_format())) warn_of_emulation(args.eval_format());
+  if (args.ddp_backend) log_info("--ddp_backend {} is not used: one process needs no backend", *args.ddp_backend);
+  if (args.label_smoothing_factor > 0)
+    log_info("--label_smoothing_factor has no effect on question answering, as in the Trainer");
 }
 
 void report(const std::string& folder, std::string_view split, const io::Json& metrics) {
@@ -43,10 +67,11 @@ int run_qa(std::span<const std::string> words) {
     fmt::print("{}", *args.help);
     return 0;
   }
+  check_one_process();
   if (!args.training.max_isa.empty()) cpu::set_max_isa(args.training.max_isa);
   cpu::set_num_threads(static_cast<int>(args.training.num_threads));
   print_configuration(args);
-  if (const auto warning = ops::emulation_warning(args.training.train_format())) log_warning("{}", *warning);
+  explain(args.training);
   const auto checkpoint = find_resume_checkpoint(args.training);
   io::create_directories(args.training.output_dir);
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "hearth/apps/command.h"
+#include "hearth/apps/output_folder.h"
 #include "hearth/base/arguments.h"
 #include "hearth/data/qa_dataset.h"
 #include "hearth/io/file.h"
@@ -30,10 +31,12 @@ int train_tokenizer(std::span<const std::string> words) {
   std::string output_dir;
   tokenizer::WordPieceTraining options;
   std::optional<std::int64_t> model_max_length;
+  bool overwrite = false;
   Arguments arguments("hearth train_tokenizer", "Makes a WordPiece vocabulary from text files.");
   arguments.add("files", &files, "text to learn from; of question files (.json, .jsonl, .csv) their texts").required();
   arguments.add("vocab_size", &options.vocab_size, "tokens in the vocabulary").at_least(1);
   arguments.add("output_dir", &output_dir, "where vocab.txt, tokenizer.json and their fellows go").required();
+  arguments.add("overwrite_output_dir", &overwrite, "replace a tokenizer that is there");
   arguments.add("min_frequency", &options.min_frequency, "how often two pieces must meet to become one").at_least(1);
   arguments.add("limit_alphabet", &options.limit_alphabet, "characters kept").at_least(1);
   arguments.add("lowercase", &options.normalizer.lowercase, "lower-case all text");
@@ -44,6 +47,7 @@ int train_tokenizer(std::span<const std::string> words) {
     return 0;
   }
 
+  if (!overwrite) check_no_files(output_dir, {"vocab.txt", "tokenizer.json"});
   tokenizer::BertConfig config;
   {
     Progress progress("training", options.vocab_size, false);

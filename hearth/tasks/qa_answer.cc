@@ -1,12 +1,19 @@
 #include "hearth/tasks/qa_answer.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "hearth/data/qa_dataset.h"
 #include "hearth/tasks/qa_collator.h"
+#include "hearth/tasks/qa_logits.h"
 #include "hearth/tasks/qa_preprocess.h"
 
 namespace hearth::tasks {
+namespace {
+
+constexpr std::int64_t kWindowsPerBatch = 8;
+
+}  // namespace
 
 QaPrediction answer_question(nn::Model& model, const tokenizer::Tokenizer& tokenizer, const std::string& context,
                              const std::string& question, const AnswerOptions& options) {
@@ -20,20 +27,16 @@ QaPrediction answer_question(nn::Model& model, const tokenizer::Tokenizer& token
   feature_options.whole_context = true;
   const std::span<const data::QaExample> examples(&example, 1);
   const QaFeatures features = prepare_validation_features(examples, tokenizer, feature_options);
-  std::vector<std::int64_t> items(static_cast<std::size_t>(features.size()));
-  std::iota(items.begin(), items.end(), 0);
-  const Batch batch = QaCollator(features, {})(items, 0);
-  ops::Context ctx;
-  const nn::ModelOutput output = model.forward(ctx, batch);
-  const float* start = output.logits[0].second.value().data<float>();
-  const float* end = output.logits[1].second.value().data<float>();
-  std::vector<QaLogits> logits;
-  for (std::size_t f = 0; f < items.size(); ++f) {
-    const auto begin = batch.starts[f], length = batch.starts[f + 1] - begin;
-    logits.push_back(
-        {{start + begin, static_cast<std::size_t>(length)}, {end + begin, static_cast<std::size_t>(length)}});
+  QaLogitsTable logits(features.size());
+  const QaCollator collate(features, {});
+  for (std::int64_t first = 0; first < features.size(); first += kWindowsPerBatch) {
+    std::vector<std::int64_t> items(static_cast<std::size_t>(std::min(kWindowsPerBatch, features.size() - first)));
+    std::iota(items.begin(), items.end(), first);
+    const Batch batch = collate(items, 0);
+    ops::Context ctx;
+    logits.add(items, batch, model.forward(ctx, batch));
   }
-  return postprocess_qa_predictions(examples, features, logits, options.postprocess).front();
+  return postprocess_qa_predictions(examples, features, logits.all(), options.postprocess).front();
 }
 
 }  // namespace hearth::tasks

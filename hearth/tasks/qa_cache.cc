@@ -3,15 +3,17 @@
 namespace hearth::tasks {
 namespace {
 
-constexpr std::int64_t kFormat = 1;  // another one whenever features are made or laid out differently
+constexpr std::int64_t kFormat = 2;  // another one whenever features are made or laid out differently
 
 }  // namespace
 
-data::CacheKey qa_cache_key(std::string_view kind, const std::filesystem::path& dataset,
+data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dataset,
                             const std::filesystem::path& tokenizer_folder, const QaFeatureOptions& options,
                             std::int64_t max_samples) {
   data::CacheKey key;
-  key.add("format", kFormat).add("kind", kind).add("extension", dataset.extension().string());
+  key.add("format", kFormat)
+      .add("kind", kind == QaFeatureKind::train ? "train" : "validation")
+      .add("extension", dataset.extension().string());
   key.add_file("dataset", dataset);
   for (const char* name :
        {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}) {

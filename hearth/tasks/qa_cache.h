@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 
 #include "hearth/data/cache.h"
 #include "hearth/tasks/qa_preprocess.h"
@@ -12,7 +11,7 @@ namespace hearth::tasks {
 
 // Everything that the features of a file depend on. `kind` keeps those of training and validation apart; max_samples
 // is how many examples are taken, -1 for all.
-data::CacheKey qa_cache_key(std::string_view kind, const std::filesystem::path& dataset,
+data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dataset,
                             const std::filesystem::path& tokenizer_folder, const QaFeatureOptions& options,
                             std::int64_t max_samples = -1);
 

@@ -9,6 +9,8 @@
 
 namespace hearth::tasks {
 
+enum class QaFeatureKind { train, validation };
+
 // The windows of all examples, in their order, in flat arrays: feature f has the tokens starts[f] ... starts[f + 1].
 struct QaFeatures {
   static constexpr tokenizer::Offset kNoOffset{-1, -1};
@@ -19,6 +21,9 @@ struct QaFeatures {
   std::vector<std::int32_t> examples;                        // (features): index of the example
   std::vector<std::int32_t> start_positions, end_positions;  // (features): training only
   std::vector<tokenizer::Offset> offsets;                    // (tokens): validation only; kNoOffset outside the context
+  struct {
+    std::int64_t all = 0, cut = 0;  // distinct ones, and those of them whose end is in no window
+  } contexts;
 
   std::int64_t size() const { return static_cast<std::int64_t>(examples.size()); }
   std::int64_t tokens() const { return starts.back(); }

@@ -27,6 +27,7 @@ constexpr std::int64_t kContextsPerTask = 64, kExamplesPerTask = 256;
 struct Contexts {
   std::vector<Pieces> pieces;
   std::vector<std::size_t> of_example;
+  std::int64_t cut = 0;
 };
 
 Contexts tokenize_contexts(std::span<const QaExample> examples, const Tokenizer& tokenizer,
@@ -49,11 +50,7 @@ Contexts tokenize_contexts(std::span<const QaExample> examples, const Tokenizer&
       is_cut[i] = contexts.pieces[i].cut;
     }
   });
-  if (const auto count = std::count(is_cut.begin(), is_cut.end(), 1); count > 0) {
-    log_warning(
-        "{} of {} contexts are longer than {} tokens: what follows in them is not used; --whole_context uses it", count,
-        texts.size(), limit);
-  }
+  contexts.cut = std::count(is_cut.begin(), is_cut.end(), 1);
   return contexts;
 }
 
@@ -136,10 +133,19 @@ QaFeatures prepare(std::span<const QaExample> examples, const Tokenizer& tokeniz
     if (progress) progress(done, count);
   });
 
-  return QaFeatures::joined(std::move(parts));
+  QaFeatures features = QaFeatures::joined(std::move(parts));
+  features.contexts = {std::ssize(contexts.pieces), contexts.cut};
+  warn_of_cut_contexts(features, options);
+  return features;
 }
 
 }  // namespace
+
+void warn_of_cut_contexts(const QaFeatures& features, const QaFeatureOptions& options) {
+  if (features.contexts.cut == 0) return;
+  log_warning("{} of {} contexts are longer than {} tokens: what follows in them is not used; --whole_context uses it",
+              features.contexts.cut, features.contexts.all, options.max_seq_length);
+}
 
 QaFeatures prepare_train_features(std::span<const QaExample> examples, const Tokenizer& tokenizer,
                                   const QaFeatureOptions& options, const FeatureProgress& progress) {

@@ -30,4 +30,7 @@ QaFeatures prepare_train_features(std::span<const data::QaExample> examples, con
 QaFeatures prepare_validation_features(std::span<const data::QaExample> examples, const tokenizer::Tokenizer& tokenizer,
                                        const QaFeatureOptions& options, const FeatureProgress& progress = {});
 
+// Both end with it; for features that were kept it is to be called again.
+void warn_of_cut_contexts(const QaFeatures& features, const QaFeatureOptions& options);
+
 }  // namespace hearth::tasks

@@ -5,6 +5,7 @@
 #include "hearth/base/log.h"
 #include "hearth/io/hub_cache.h"
 #include "hearth/tasks/qa_cache.h"
+#include "hearth/tasks/qa_logits.h"
 #include "hearth/tasks/squad_metric.h"
 #include "hearth/train/results.h"
 
@@ -40,20 +41,22 @@ QuestionAnswering::QuestionAnswering(const RunQaArguments& args, std::shared_ptr
   feature_options_.whole_context = args_.data.whole_context;
 }
 
-QaFeatures QuestionAnswering::features(const std::string& kind, const std::string& file,
+QaFeatures QuestionAnswering::features(QaFeatureKind kind, const std::string& file,
                                        const std::vector<data::QaExample>& examples, std::int64_t max_samples) const {
   const data::Cache cache(io::cache_folder() / "features");
   const data::CacheKey key = qa_cache_key(kind, file, tokenizer_folder_, feature_options_, max_samples);
   if (!args_.data.overwrite_cache)
     if (std::optional<QaFeatures> cached = load_features(cache, key)) {
       log_info("features of {} from the cache {}", file, cache.path_of(key).string());
+      warn_of_cut_contexts(*cached, feature_options_);
       return std::move(*cached);
     }
   Progress progress("tokenising " + std::filesystem::path(file).filename().string(), std::ssize(examples),
                     args_.training.disable_tqdm.value_or(false));
   const auto report = [&](std::int64_t done, std::int64_t) { progress.update(done); };
-  QaFeatures made = kind == "train" ? prepare_train_features(examples, *tokenizer_, feature_options_, report)
-                                    : prepare_validation_features(examples, *tokenizer_, feature_options_, report);
+  QaFeatures made = kind == QaFeatureKind::train
+                        ? prepare_train_features(examples, *tokenizer_, feature_options_, report)
+                        : prepare_validation_features(examples, *tokenizer_, feature_options_, report);
   store_features(cache, key, made);
   return made;
 }
@@ -72,7 +75,7 @@ Dataset QuestionAnswering::train_data() {
   const std::string& file = *args_.data.train_file;
   std::vector<data::QaExample> examples = data::read_qa_dataset(file);
   keep_first(examples, args_.data.max_train_samples);
-  train_features_ = features("train", file, examples, args_.data.max_train_samples.value_or(-1));
+  train_features_ = features(QaFeatureKind::train, file, examples, args_.data.max_train_samples.value_or(-1));
   if (args_.data.max_train_samples) train_features_.keep_first(*args_.data.max_train_samples);
   const QaCollatorOptions options = collator_options();
   const auto padded = train_features_.size() * options.max_seq_length;
@@ -105,7 +108,11 @@ QuestionAnswering::Questions QuestionAnswering::questions(const std::string& fil
   Questions result;
   result.examples = data::read_qa_dataset(file, answers);
   keep_first(result.examples, max_samples);
-  result.features = features("validation", file, result.examples, max_samples.value_or(-1));
+  result.features = features(QaFeatureKind::validation, file, result.examples, max_samples.value_or(-1));
+  if (max_samples) result.features.keep_first(*max_samples);
+  const auto has_answer = [](const data::QaExample& example) { return !example.answers.empty(); };
+  result.scored = answers == data::QaAnswers::required || std::ranges::any_of(result.examples, has_answer);
+  if (!result.scored) log_info("{} has no answers: its questions are answered, not scored", file);
   return result;
 }
 
@@ -124,19 +131,10 @@ io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions,
   Dataset dataset;
   dataset.size = features.size();
   dataset.collate = QaCollator(features, collator_options());
-  std::vector<std::vector<float>> starts(static_cast<std::size_t>(features.size())), ends(starts.size());
+  QaLogitsTable logits(features.size());
   trainer.predict(dataset, [&](std::span<const std::int64_t> items, const Batch& batch, const nn::ModelOutput& output) {
-    const float* start = output.logits[0].second.value().data<float>();
-    const float* end = output.logits[1].second.value().data<float>();
-    for (std::size_t s = 0; s < items.size(); ++s) {
-      const auto feature = static_cast<std::size_t>(items[s]);
-      starts[feature].assign(start + batch.starts[s], start + batch.starts[s + 1]);
-      ends[feature].assign(end + batch.starts[s], end + batch.starts[s + 1]);
-    }
+    logits.add(items, batch, output);
   });
-  std::vector<QaLogits> logits;
-  logits.reserve(starts.size());
-  for (std::size_t feature = 0; feature < starts.size(); ++feature) logits.push_back({starts[feature], ends[feature]});
 
   QaPostprocessOptions options;
   options.version_2_with_negative = args_.data.version_2_with_negative;
@@ -144,13 +142,15 @@ io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions,
   options.max_answer_length = static_cast<int>(args_.data.max_answer_length);
   options.null_score_diff_threshold = static_cast<float>(args_.data.null_score_diff_threshold);
   const std::vector<QaPrediction> predictions =
-      postprocess_qa_predictions(questions.examples, features, logits, options);
+      postprocess_qa_predictions(questions.examples, features, logits.all(), options);
   write_qa_predictions(predictions, args_.training.output_dir, file_prefix, options);
 
   io::Json metrics = io::Json::object();
-  const io::Json scores = options.version_2_with_negative ? squad_v2_metric(questions.examples, predictions)
-                                                          : squad_metric(questions.examples, predictions);
-  for (const auto& [name, value] : scores.items()) metrics[metric_prefix + "_" + name] = value;
+  if (questions.scored) {
+    const io::Json scores = options.version_2_with_negative ? squad_v2_metric(questions.examples, predictions)
+                                                            : squad_metric(questions.examples, predictions);
+    for (const auto& [name, value] : scores.items()) metrics[metric_prefix + "_" + name] = value;
+  }
   const auto batches =
       (features.size() + args_.training.per_device_eval_batch_size - 1) / args_.training.per_device_eval_batch_size;
   add_speed_metrics(metrics, metric_prefix, timer.seconds(), static_cast<double>(features.size()),

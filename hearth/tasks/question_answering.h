@@ -30,6 +30,7 @@ class QuestionAnswering {
   struct Questions {
     std::vector<data::QaExample> examples;
     QaFeatures features;
+    bool scored = true;  // false: the file holds no answers to compare with
   };
   Questions evaluation_questions() const;  // --validation_file
   Questions prediction_questions() const;  // --test_file
@@ -39,7 +40,7 @@ class QuestionAnswering {
                   const std::string& metric_prefix) const;
 
  private:
-  QaFeatures features(const std::string& kind, const std::string& file, const std::vector<data::QaExample>& examples,
+  QaFeatures features(QaFeatureKind kind, const std::string& file, const std::vector<data::QaExample>& examples,
                       std::int64_t max_samples) const;
   Questions questions(const std::string& file, std::optional<std::int64_t> max_samples, data::QaAnswers answers) const;
   QaCollatorOptions collator_options() const;

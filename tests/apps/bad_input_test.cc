@@ -45,6 +45,23 @@ TEST_F(BadInput, Flags) {
   EXPECT_FALSE(fs::exists(folder() / "out" / "model.safetensors"));
 }
 
+TEST_F(BadInput, SeveralProcesses) {
+  for (const char* name : {"WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"}) {
+    expect_error("--do_train", {"this version trains in one process", name}, std::string(name) + "=2");
+    EXPECT_FALSE(fs::exists(folder() / "out"));
+  }
+  EXPECT_EQ(run_qa("--do_eval --output_dir out", "WORLD_SIZE=1").status, 0);
+}
+
+TEST_F(BadInput, ErrorsOfTheSystemAreOneSentence) {
+  const std::string name(300, 'x');
+  const std::string error = hearth("init_model --config none.json --output_dir x --tokenizer " + name).error();
+  EXPECT_TRUE(contains(error, name) && contains(error, "File name too long")) << error;
+  EXPECT_FALSE(contains(error, "filesystem error")) << error;
+  EXPECT_EQ(hearth("verify nowhere", "exec 2>/dev/full;").status, 1);
+  EXPECT_EQ(hearth("run_aq", "exec 2>/dev/full;").status, 2);
+}
+
 TEST_F(BadInput, BrokenRecordsAreNamed) {
   const std::string good =
       R"({"id": "a", "question": "Q?", "context": "A b c.", "answers": {"text": ["b"], "answer_start": [2]}})";

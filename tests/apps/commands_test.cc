@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "tests/apps/program.h"
 
 namespace hearth {
@@ -38,14 +41,48 @@ TEST_F(Commands, EnvDescribesTheMachine) {
   const Outcome machine = hearth("env --json");
   ASSERT_EQ(machine.status, 0);
   const io::Json json = io::parse_json(machine.out, "env --json");
-  for (const char* key : {"version", "compiler", "platform", "processor", "cores", "threads", "instruction_sets_found",
-                          "instruction_set_in_use", "matrix_product", "attention", "memory_total", "libraries"}) {
+  for (const char* key : {"version", "compiler", "platform", "processor", "sockets", "cores", "numa_nodes", "threads",
+                          "instruction_sets_found", "amx", "instruction_set_in_use", "matrix_product", "attention",
+                          "memory_total", "transparent_huge_pages", "libraries", "backends"}) {
     EXPECT_TRUE(json.contains(key)) << key;
     EXPECT_TRUE(contains(text.out, std::string("- ") + key + ":")) << key;
   }
   EXPECT_EQ(io::parse_json(hearth("env --json --max_isa avx2").out, "").at("instruction_set_in_use"), "avx2");
   EXPECT_EQ(io::parse_json(hearth("env --json", "HEARTH_MAX_ISA=avx2").out, "").at("instruction_set_in_use"), "avx2");
   EXPECT_EQ(io::parse_json(hearth("env --json", "OMP_NUM_THREADS=3").out, "").at("threads"), 3);
+}
+
+TEST_F(Commands, EnvSaysWhatAReportOfASpeedNeeds) {
+  const io::Json json = io::parse_json(hearth("env --json", "OMP_PROC_BIND=close ONEDNN_MAX_CPU_ISA=ALL").out, "");
+  EXPECT_GE(json.at("sockets"), 1);
+  EXPECT_GE(json.at("cores"), json.at("sockets"));
+  EXPECT_GE(json.at("numa_nodes"), 1);
+  const std::set<std::string> huge_pages{"always", "madvise", "never", "unknown"};
+  EXPECT_TRUE(huge_pages.contains(json.at("transparent_huge_pages").get<std::string>()));
+  if (json.contains("processor_quota")) {
+    EXPECT_GT(json.at("processor_quota"), 0.0);
+  }
+  std::set<std::string> libraries;
+  for (const auto& [name, version] : json.at("libraries").items()) {
+    libraries.insert(name);
+    EXPECT_NE(version.get<std::string>().find_first_of("123456789"), std::string::npos) << name << version;
+  }
+  EXPECT_EQ(libraries,
+            std::set<std::string>({"oneDNN", "Highway", "hwloc", "OpenMP", "utf8proc", "fmt", "nlohmann-json"}));
+  EXPECT_EQ(json.at("environment").at("OMP_PROC_BIND"), "close");
+  EXPECT_EQ(json.at("environment").at("ONEDNN_MAX_CPU_ISA"), "ALL");
+  const auto& found = json.at("instruction_sets_found");
+  EXPECT_EQ(json.at("amx") == "not announced", std::ranges::find(found, "amx_bf16") == found.end());
+  EXPECT_EQ(json.at("backends"), io::Json::array({"self"}));
+}
+
+TEST_F(Commands, TheNumberOfThreadsHasALimit) {
+  for (const std::string& arguments :
+       {std::string("verify --num_threads 4097 x"), std::string("bench gemm --threads 4097"),
+        job() + " --do_eval --output_dir out --num_threads 4097"}) {
+    const std::string error = hearth(arguments).error();
+    EXPECT_TRUE(contains(error, "must be at most 4096, not 4097")) << arguments << ": " << error;
+  }
 }
 
 TEST_F(Commands, ACapThatDoesNotExistIsAnError) {
@@ -100,6 +137,37 @@ TEST_F(Commands, AskAnswersQuestions) {
       hearth("ask --model out --context - --question 'Where does Elif live?'", "cat context.txt |");
   EXPECT_EQ(standard_input.out, one.out);
 
+  std::string words;
+  for (int i = 0; i < 40; ++i) words += "Elif ";
+  const std::string settings = "ask --model out --context context.txt --max_seq_length 32 ";
+  const Outcome bad = hearth(settings, "printf '" + words + "\\nWhere does Elif live?\\n' |");
+  EXPECT_EQ(bad.status, 0) << bad.err;
+  EXPECT_TRUE(contains(bad.err, "Question question has")) << bad.err;
+  EXPECT_EQ(lines_of(bad.out).size(), 1u) << bad.out;
+  EXPECT_TRUE(contains(hearth(settings + "--doc_stride 32 --question Who").error(), "doc_stride 32"));
+  EXPECT_EQ(lines_of(hearth("ask --model out --context context.txt --question 'Where does Elif live?' --n_best 30").out)
+                .size(),
+            30u);
+
+  // More windows than one batch takes: as run_qa answers it.
+  std::string town;
+  for (int i = 0; i < 60; ++i) town += context + " ";
+  write("town.txt", town);
+  write("town.json", io::dump_json({{"data",
+                                     {{{"id", "a"},
+                                       {"question", "Where does Elif live?"},
+                                       {"context", town},
+                                       {"answers", {{"text", {"Bergen"}}, {"answer_start", {24}}}}}}}},
+                                   2));
+  ASSERT_EQ(run_qa("--model_name_or_path out --do_eval --validation_file town.json --max_seq_length 32 --doc_stride 10 "
+                   "--whole_context --output_dir town")
+                .status,
+            0);
+  EXPECT_GT(json("town/eval_results.json").at("eval_samples"), 16);
+  const Outcome many =
+      hearth("ask --model out --context town.txt --max_seq_length 32 --question 'Where does Elif live?'");
+  EXPECT_TRUE(many.out.starts_with(json("town/eval_predictions.json").at("a").get<std::string>() + "  (")) << many.out;
+
   EXPECT_TRUE(contains(hearth("ask --model out --context -").error(), "--question"));
   EXPECT_TRUE(contains(hearth("ask --model out --context none.txt").error(), "none.txt"));
   EXPECT_TRUE(contains(hearth("ask --model nowhere --context context.txt").error(), "nowhere"));
@@ -118,8 +186,23 @@ TEST_F(Commands, ModelsAreMadeFromNothing) {
   const std::string tokenizer = " --tokenizer " + start_model().string();
   ASSERT_EQ(hearth("init_model --seed 42" + made + tokenizer).status, 0);
   EXPECT_TRUE(text("made/model.safetensors") == io::read_file(start_model() / "model.safetensors"));
-  ASSERT_EQ(hearth("init_model --seed 43" + made + tokenizer).status, 0);
+  const std::string refused = hearth("init_model --seed 43" + made + tokenizer).error();
+  EXPECT_TRUE(contains(refused, "made already holds model.safetensors") && contains(refused, "--overwrite_output_dir"))
+      << refused;
+  EXPECT_TRUE(text("made/model.safetensors") == io::read_file(start_model() / "model.safetensors"));
+  ASSERT_EQ(hearth("init_model --overwrite_output_dir --seed 43" + made + tokenizer).status, 0);
   EXPECT_FALSE(text("made/model.safetensors") == io::read_file(start_model() / "model.safetensors"));
+
+  const std::string learn = "train_tokenizer --output_dir made --files " + (kFixtures / "text.txt").string();
+  EXPECT_TRUE(contains(hearth(learn).error(), "made already holds vocab.txt"));
+  EXPECT_EQ(hearth(learn + " --overwrite_output_dir").status, 0);
+  fs::remove(folder() / "made" / "model.safetensors");
+  EXPECT_TRUE(contains(hearth("init_model" + made + tokenizer).error(), "made already holds vocab.txt"));
+  EXPECT_EQ(hearth("init_model --tokenizer made" + made).status, 0);
+  fs::remove_all(folder() / "made");
+  write("list.json", "[]");
+  EXPECT_TRUE(contains(hearth("init_model --output_dir x --config list.json" + tokenizer).error(),
+                       "list.json does not hold a JSON object"));
 
   EXPECT_TRUE(contains(hearth("init_model" + made + " --tokenizer nowhere").error(), "nowhere"));
   EXPECT_TRUE(contains(hearth("init_model --output_dir x --config none.json" + tokenizer).error(), "none.json"));

@@ -19,7 +19,7 @@ namespace {
 std::vector<std::string> caps() {
   std::vector<std::string> names;
   for (const cpu::Isa isa : cpu::all_isas())
-    if (isa <= cpu::highest_isa()) names.emplace_back(cpu::name_of(isa));
+    if (cpu::highest_isa(cpu::features(), isa) == isa) names.emplace_back(cpu::name_of(isa));
   return names;
 }
 

@@ -14,14 +14,13 @@
 #include "hearth/base/error.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
+#include "tests/support.h"
 
 namespace hearth {
 
 namespace fs = std::filesystem;
 
 inline const fs::path kFixtures = fs::path(HEARTH_FIXTURES) / "apps";
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;

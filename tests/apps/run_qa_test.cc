@@ -256,6 +256,47 @@ TEST_F(RunQa, TakesTheFirstSamples) {
   EXPECT_EQ(json("out/train_results.json").at("train_samples"), 9);
   EXPECT_EQ(keys_of(json("out/eval_predictions.json")), std::vector<std::string>({"q0", "q1", "q2", "q3"}));
   EXPECT_EQ(keys_of(json("out/predict_predictions.json")), std::vector<std::string>({"q0", "q1"}));
+  EXPECT_EQ(json("out/eval_results.json").at("eval_samples"), 4);
+  EXPECT_EQ(json("out/predict_results.json").at("predict_samples"), 2);
+}
+
+TEST_F(RunQa, QuestionsAloneAreNotScored) {
+  write("questions.json", R"({"data": [{"id": "a", "question": "Who?", "context": "Ada lives in Faro."}]})");
+  for (const char* flag : {"", " --version_2_with_negative"}) {
+    const Outcome outcome =
+        run_qa(std::string("--do_predict --test_file questions.json --overwrite_output_dir --output_dir out") + flag);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(contains(outcome.out, "questions.json has no answers")) << outcome.out;
+    EXPECT_EQ(keys_of(json("out/predict_results.json")),
+              std::vector<std::string>(
+                  {"predict_samples", "test_runtime", "test_samples_per_second", "test_steps_per_second"}));
+    EXPECT_EQ(keys_of(json("out/predict_predictions.json")), std::vector<std::string>({"a"}));
+  }
+}
+
+TEST_F(RunQa, SaysWhatHasNoEffect) {
+  write("job.json", R"({"ipex": true, "ddp_backend": "gloo", "label_smoothing_factor": 0.1, "do_eval": true,
+                        "max_seq_length": 64, "doc_stride": 16, "output_dir": "out", "model_name_or_path": ")" +
+                        start_model().string() + R"(", "validation_file": ")" + (kFixtures / "dev.json").string() +
+                        "\"}");
+  const Outcome outcome = hearth("run_qa job.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* part : {"ipex is accepted and changes nothing", "--ddp_backend gloo is not used",
+                           "--label_smoothing_factor has no effect", "(* differs from the default)"})
+    EXPECT_TRUE(contains(outcome.out, part)) << part << outcome.out;
+}
+
+TEST_F(RunQa, WarnsOfEmulationInEvaluation) {
+  const auto warnings = [&](const std::string& flags) {
+    const Outcome outcome = run_qa(flags + " --max_isa avx2 --overwrite_output_dir --output_dir out");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    int count = 0;
+    for (const std::string& line : lines_of(outcome.err)) count += contains(line, "is emulated");
+    return count;
+  };
+  EXPECT_EQ(warnings("--do_eval"), 0);
+  EXPECT_EQ(warnings("--do_eval --bf16_full_eval"), 1);
+  EXPECT_EQ(warnings("--do_train --do_eval --bf16 --max_steps 1 --save_strategy no"), 1);
 }
 
 TEST_F(RunQa, KeepsFeaturesUntilSomethingChanges) {
@@ -265,6 +306,10 @@ TEST_F(RunQa, KeepsFeaturesUntilSomethingChanges) {
   EXPECT_TRUE(contains(run_qa(flags).out, "from the cache"));
   EXPECT_TRUE(text("out/eval_nbest_predictions.json") == predictions);
   EXPECT_FALSE(contains(run_qa(flags + " --overwrite_cache").out, "from the cache"));
+  const std::string shorter = flags + " --max_seq_length 32 --doc_stride 4";
+  const std::string warning = run_qa(shorter).err;
+  EXPECT_TRUE(contains(warning, "contexts are longer than 32 tokens")) << warning;
+  EXPECT_EQ(run_qa(shorter).err, warning);
   EXPECT_FALSE(contains(run_qa(flags + " --doc_stride 8").out, "from the cache"));
   EXPECT_FALSE(contains(run_qa(flags + " --max_eval_samples 3").out, "from the cache"));
   EXPECT_TRUE(contains(run_qa(flags).out, "from the cache"));

@@ -8,6 +8,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "tests/support.h"
 
 namespace hearth::tasks {
 namespace {
@@ -23,15 +24,8 @@ Words command(const Words& more) {
 }
 
 std::string error_of(const Words& words) {
-  try {
-    parse_qa_arguments(words);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return hearth::error_of([&] { parse_qa_arguments(words); });
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 TEST(QaArguments, DefaultsAreRunQas) {
   const RunQaArguments args = parse_qa_arguments(command({}));

@@ -2,7 +2,7 @@
 
 #include "hearth/io/json.h"
 #include "hearth/tasks/qa_preprocess.h"
-#include "tests/data/support.h"
+#include "tests/support.h"
 
 namespace hearth::tasks {
 namespace {
@@ -60,10 +60,10 @@ TEST(QaCollator, PaddedToMaxSeqLength) {
 }
 
 TEST(QaCollator, LabelsAsTheReferenceLabelsPaddedWindows) {
-  const data::LogCapture log;
-  const auto tokenizer = tokenizer::load_tokenizer(data::fixture("qa"));
-  const auto examples = data::read_qa_dataset(data::fixture("qa/articles.json"));
-  const io::Json file = io::read_json(data::fixture("qa/features_cut.json"));
+  const LogCapture log;
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  const auto examples = data::read_qa_dataset(fixture("qa/articles.json"));
+  const io::Json file = io::read_json(fixture("qa/features_cut.json"));
   for (const io::Json& set : file["sets"]) {
     const std::int64_t length = set["max_seq_length"];
     const QaFeatures features =

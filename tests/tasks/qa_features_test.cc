@@ -5,20 +5,15 @@
 #include "hearth/io/json.h"
 #include "hearth/tasks/qa_cache.h"
 #include "hearth/tasks/qa_preprocess.h"
-#include "tests/data/support.h"
+#include "tests/support.h"
 
 namespace hearth::tasks {
 namespace {
 
-using data::contains;
-using data::error_of;
-using data::fixture;
-using data::goldens;
-using data::LogCapture;
 using data::QaExample;
 using io::Json;
 using tokenizer::Offset;
-using QaFeaturesTest = data::TemporaryFolder;
+using QaFeaturesTest = TemporaryFolder;
 
 Json offsets_json(std::span<const Offset> offsets) {
   Json list = Json::array();
@@ -168,7 +163,8 @@ TEST_F(QaFeaturesTest, Cache) {
   const data::Cache cache(folder_ / "cache");
   const auto dataset = write("f.json", "[]");
   std::filesystem::copy(fixture("qa/vocab.txt"), folder_);
-  const auto key = [&](const QaFeatureOptions& with, std::int64_t samples = -1, std::string_view kind = "validation") {
+  const auto key = [&](const QaFeatureOptions& with, std::int64_t samples = -1,
+                       QaFeatureKind kind = QaFeatureKind::validation) {
     return qa_cache_key(kind, dataset, folder_, with, samples);
   };
   EXPECT_FALSE(load_features(cache, key(options)));
@@ -181,12 +177,14 @@ TEST_F(QaFeaturesTest, Cache) {
   EXPECT_EQ(loaded->examples, features.examples);
   EXPECT_EQ(loaded->offsets, features.offsets);
   EXPECT_FALSE(loaded->has_labels());
+  EXPECT_EQ(loaded->contexts.all, 3);
+  EXPECT_EQ(loaded->contexts.cut, 1);
 
   EXPECT_FALSE(load_features(cache, key({.max_seq_length = 65, .doc_stride = 24})));
   EXPECT_FALSE(load_features(cache, key({.max_seq_length = 64, .doc_stride = 25})));
   EXPECT_FALSE(load_features(cache, key({.max_seq_length = 64, .doc_stride = 24, .whole_context = true})));
   EXPECT_FALSE(load_features(cache, key(options, 3)));
-  EXPECT_FALSE(load_features(cache, key(options, -1, "train")));
+  EXPECT_FALSE(load_features(cache, key(options, -1, QaFeatureKind::train)));
   write("tokenizer_config.json", "{\"do_lower_case\": false}");
   EXPECT_FALSE(load_features(cache, key(options)));
   std::filesystem::remove(folder_ / "tokenizer_config.json");

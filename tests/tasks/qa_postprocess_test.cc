@@ -6,16 +6,15 @@
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/tasks/qa_preprocess.h"
-#include "tests/data/support.h"
+#include "tests/support.h"
 
 namespace hearth::tasks {
 namespace {
 
-using data::goldens;
 using data::QaExample;
 using io::Json;
 using tokenizer::Offset;
-using QaPostprocessFiles = data::TemporaryFolder;
+using QaPostprocessFiles = TemporaryFolder;
 
 constexpr Offset kNone = QaFeatures::kNoOffset;
 
@@ -157,7 +156,7 @@ TEST_F(QaPostprocessFiles, WritesTheReferencesFiles) {
 
 TEST(QaPostprocess, Goldens) {
   if (goldens().empty()) GTEST_SKIP() << "HEARTH_GOLDENS_DIR is not set";
-  const data::LogCapture log;
+  const LogCapture log;
   const Json all = io::read_json(goldens() / "qa" / "all.json");
   const Json golden = io::read_json(goldens() / "qa" / "postprocess.json");
   const auto tokenizer = tokenizer::load_vocabulary(goldens() / all["vocab"].get<std::string>(), true);

@@ -1,7 +1,7 @@
 #include "hearth/tasks/squad_metric.h"
 
 #include "hearth/io/json.h"
-#include "tests/data/support.h"
+#include "tests/support.h"
 
 namespace hearth::tasks {
 namespace {
@@ -33,13 +33,13 @@ void expect_scores(const Json& scores, const Json& expected) {
 }
 
 TEST(SquadMetric, NormalizesAsTheReference) {
-  const Json file = io::read_json(data::fixture("qa/metrics.json"));
+  const Json file = io::read_json(fixture("qa/metrics.json"));
   for (const auto& [text, normalized] : file["normalized"].items())
     EXPECT_EQ(normalize_answer(text), normalized) << text;
 }
 
 TEST(SquadMetric, ScoresAsTheReference) {
-  const Json file = io::read_json(data::fixture("qa/metrics.json"));
+  const Json file = io::read_json(fixture("qa/metrics.json"));
   Cases answered, all;
   for (const Json& item : file["cases"]) {
     all.add(item);
@@ -53,10 +53,10 @@ TEST(SquadMetric, QuestionsWithoutAnAnswer) {
   Cases cases;
   cases.add({{"prediction", "x"}, {"answers", {"x"}}});
   cases.add({{"prediction", ""}, {"answers", Json::array()}});
-  const data::LogCapture log;
+  const LogCapture log;
   EXPECT_EQ(squad_metric(cases.examples, cases.predictions)["exact_match"], 50.0);
   ASSERT_EQ(log.warnings.size(), 1u);
-  EXPECT_TRUE(data::contains(log.warnings[0], "1 of 2 questions have no answer"));
+  EXPECT_TRUE(contains(log.warnings[0], "1 of 2 questions have no answer"));
 }
 
 TEST(SquadMetric, NeedsAPredictionForEachQuestion) {
