@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps build demo test test-onednn3 test-asan test-tsan bench install format lint clean
+.PHONY: deps deps-lint build demo test test-onednn3 test-asan test-tsan bench install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -11,6 +11,9 @@ build: deps
 
 deps:
 	@scripts/install_deps
+
+deps-lint:
+	@scripts/install_deps clang-format clang-tidy libomp-dev
 
 demo: build
 	@demo/run $(BUILD)/bin/hearth
@@ -22,6 +25,7 @@ test: deps
 
 # The file that calls oneDNN also compiles with its version 3.
 test-onednn3: deps
+	@scripts/install_deps python3-venv
 	scripts/test_onednn3
 
 test-asan test-tsan: test-%: deps
@@ -31,14 +35,18 @@ test-asan test-tsan: test-%: deps
 
 bench: build
 	$(BUILD)/bin/hearth env
+	$(BUILD)/bin/hearth bench gemm
+	$(BUILD)/bin/hearth bench ops
+	$(BUILD)/bin/hearth bench train --dtype bf16
 
-install: build
+# Installs what `make build` made.
+install:
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
-format:
+format: deps-lint
 	git ls-files '*.cc' '*.h' | xargs clang-format -i
 
-lint: deps
+lint: deps deps-lint
 	cmake --preset release -DHEARTH_TESTS=ON
 	git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror
 	git ls-files 'hearth/*.cc' | xargs -P $(JOBS) -n 4 clang-tidy -p $(BUILD) --quiet

@@ -43,10 +43,14 @@ void ParameterStore::allocate() {
     parameter->offset = size_;
     size_ += (parameter->shape.size() + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
   }
-  master_ = Tensor::zeros({size_}, DType::f32);
-  grad_ = Tensor::zeros({size_}, DType::f32);
+  master_ = Tensor({size_}, DType::f32);
+  grad_ = Tensor({size_}, DType::f32);
   for (const auto& parameter : parameters_) {
     const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
+    // Whole arenas are read and updated, so what lies between parameters is zero; all else will be written.
+    const std::int64_t gap_end = (end + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
+    master_.slice(end, gap_end).fill_zero();
+    grad_.slice(end, gap_end).fill_zero();
     parameter->master = master_.slice(begin, end).reshape(parameter->shape);
     parameter->grad = grad_.slice(begin, end).reshape(parameter->shape);
   }

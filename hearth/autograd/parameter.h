@@ -47,7 +47,7 @@ class ParameterStore {
  public:
   // Before allocate() only. The parts are stacked along the first axis.
   Parameter& add(std::vector<Parameter::Part> parts, bool is_norm = false);
-  void allocate();
+  void allocate();  // contents are undefined: weights are loaded or initialised, gradients written
 
   std::int64_t size() const { return size_; }  // of an arena, gaps for alignment included
   std::int64_t element_count() const;          // without the gaps

@@ -20,6 +20,7 @@ Var attention(Context& ctx, const Var& qkv, std::int64_t heads, float dropout_p,
   const std::int64_t tokens = qkv.value().rows(), hidden = qkv.value().row_size() / 3;
   check(qkv.value().row_size() == 3 * hidden && hidden % heads == 0,
         "[attention] rows of {} do not hold queries, keys and values of {} heads", qkv.value().row_size(), heads);
+  check_tokens(ctx, "attention", tokens);
   Tensor out({tokens, hidden}, qkv.value().type());
   Tensor lse({heads, tokens}, DType::f32);
 

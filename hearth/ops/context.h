@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "hearth/autograd/tape.h"
 #include "hearth/base/dtype.h"
+#include "hearth/base/error.h"
 #include "hearth/kernels/dropout.h"
 #include "hearth/kernels/sequences.h"
 
@@ -23,5 +25,10 @@ struct Context {
     return {p, philox_key(seed, step, site)};
   }
 };
+
+// Kernels walk the sequences: a tensor with another number of rows would be overrun.
+inline void check_tokens(const Context& ctx, std::string_view op, std::int64_t rows) {
+  check(ctx.sequences.tokens() == rows, "[{}] {} rows, the sequences have {} tokens", op, rows, ctx.sequences.tokens());
+}
 
 }  // namespace hearth::ops

@@ -9,6 +9,7 @@ Var dropout(Context& ctx, const Var& x, float p, std::uint32_t site) {
   const kernels::Dropout dropout = ctx.dropout(p, site);
   if (!dropout.active()) return x;
   const Span span("dropout forward");
+  check_tokens(ctx, "dropout", x.value().rows());
   const kernels::Sequences sequences = ctx.sequences;
   Tensor y(x.value().shape(), x.value().type());
   kernels::dropout_rows(y.type(), sequences, y.row_size(), dropout, x.value().raw(), y.raw());

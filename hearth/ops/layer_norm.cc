@@ -12,6 +12,7 @@ Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma
   const Tensor& z = x.value();
   check(z.row_size() == gamma.shape.size(), "[layer_norm] rows of {} elements, {} has {}", z.row_size(),
         gamma.parts.front().name, gamma.shape.size());
+  check_tokens(ctx, "layer_norm", z.rows());
   Tensor y(z.shape(), z.type()), mean({z.rows()}, DType::f32), rstd({z.rows()}, DType::f32);
 
   kernels::LayerNormArgs args;

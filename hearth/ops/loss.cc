@@ -48,6 +48,7 @@ Var span_loss(Context& ctx, const Var& logits, std::span<const std::int64_t> sta
   const auto count = static_cast<std::size_t>(ctx.sequences.count());
   check(starts.size() == count && ends.size() == count, "[span_loss] {} starts and {} ends for {} sequences",
         starts.size(), ends.size(), count);
+  check_tokens(ctx, "span_loss", logits.value().rows());
   Tensor dlogits;
   float* gradient = gradient_buffer(ctx, logits, dlogits);
   const float loss =

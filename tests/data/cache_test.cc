@@ -3,7 +3,7 @@
 #include <fstream>
 #include <thread>
 
-#include "tests/data/support.h"
+#include "tests/support.h"
 
 namespace hearth::data {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/data/support.h"
+#include "tests/support.h"
 
 namespace hearth::data {
 namespace {

@@ -3,7 +3,7 @@
 #include "hearth/data/csv.h"
 #include "hearth/data/python_literal.h"
 #include "hearth/io/json.h"
-#include "tests/data/support.h"
+#include "tests/support.h"
 
 namespace hearth::data {
 

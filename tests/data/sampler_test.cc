@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "hearth/io/json.h"
-#include "tests/data/support.h"
+#include "tests/support.h"
 
 namespace hearth::data {
 namespace {

@@ -1,6 +1,6 @@
 #include "hearth/data/sha256.h"
 
-#include "tests/data/support.h"
+#include "tests/support.h"
 
 namespace hearth::data {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "hearth/io/file.h"
-#include "tests/io/temporary_folder.h"
+#include "tests/support.h"
 
 namespace hearth::io {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <memory>
 
-#include "tests/io/temporary_folder.h"
+#include "tests/support.h"
 
 namespace hearth::io {
 namespace {

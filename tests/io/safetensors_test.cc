@@ -5,7 +5,7 @@
 #include <random>
 
 #include "hearth/io/file.h"
-#include "tests/io/temporary_folder.h"
+#include "tests/support.h"
 
 namespace hearth::io {
 namespace {

@@ -1,5 +1,5 @@
 """Checks the module table of CMakeLists.txt against the #include lines: a module includes only what it names there,
-and third-party headers only where docs/architecture.md fences them. Exits non-zero and names every other edge."""
+and third-party headers stay behind their fences. Exits non-zero and names every other edge."""
 import pathlib
 import re
 import sys

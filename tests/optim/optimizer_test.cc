@@ -164,6 +164,7 @@ TEST(Optimizer, DoesNotDependOnThreads) {
       Parameter& weight = store.add({{"weight", {300, 200}, 0}});
       store.add({{"bias", {200}, 0}});
       store.allocate();
+      store.master().fill_zero();
       const auto optimizer = make_optimizer(named.options, store);
       for (int step = 0; step < 2; ++step) {
         for (std::int64_t i = 0; i < store.size(); ++i)

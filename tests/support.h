@@ -1,9 +1,11 @@
+// What tests of several modules share.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,14 +13,14 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
-#include "hearth/io/file.h"
 
-namespace hearth::data {
+namespace hearth {
 
+// A folder of its own for each test, gone afterwards.
 class TemporaryFolder : public testing::Test {
  protected:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "hearth-data-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "hearth-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw Error("no temporary folder");
     folder_ = name;
   }
@@ -28,8 +30,12 @@ class TemporaryFolder : public testing::Test {
   }
 
   std::filesystem::path write(std::string_view name, std::string_view contents) const {
-    io::replace_file(folder_ / name, contents);
+    std::ofstream(folder_ / name, std::ios::binary) << contents;
     return folder_ / name;
+  }
+  std::size_t number_of_files() const {
+    const std::filesystem::directory_iterator files(folder_);
+    return static_cast<std::size_t>(std::distance(begin(files), end(files)));
   }
 
   std::filesystem::path folder_;
@@ -73,4 +79,4 @@ inline std::filesystem::path goldens() {
   return folder == nullptr ? "" : folder;
 }
 
-}  // namespace hearth::data
+}  // namespace hearth
