@@ -68,7 +68,7 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
   if (profiler) write_profile(*profiler, args_.output_dir);
   if (args_.load_best_model_at_end) load_best_model();
 
-  const io::Json metrics = train_metrics(plan, first_step);
+  io::Json metrics = train_metrics(plan, first_step);
   io::Json row = metrics;
   row["step"] = state_.global_step;
   state_.log_history.push_back(row);
