@@ -4,6 +4,7 @@
 
 #include "hearth/base/timer.h"
 #include "hearth/bench/random_numbers.h"
+#include "hearth/kernels/elementwise.h"
 
 namespace hearth::bench {
 namespace {
@@ -48,6 +49,16 @@ ProductMemory::ProductMemory(const std::vector<Product>& products) {
   c_ = Tensor({c}, DType::u8);
   fill_randomly(a_);
   fill_randomly(b_);
+  const Tensor weights({b}, DType::f32);
+  kernels::convert(b_.type(), b_.raw(), DType::f32, weights.raw(), b);
+  for (const kernels::GemmImpl* impl : product_impls(b_.type()))
+    for (const Product& product : products) {
+      if (impl->pack == nullptr || product.a_transposed) continue;
+      const Tensor packed({impl->packed_bytes(product.type, product.k, product.n)}, DType::u8);
+      impl->pack({product.k, product.n, product.type, weights.data<float>(),
+                  product.b_transposed ? product.k : product.n, product.b_transposed, packed.raw()});
+      packed_weights_.push_back({impl, product.k, product.n, product.b_transposed, packed});
+    }
 }
 
 Work ProductMemory::run(const Product& product, const kernels::GemmImpl& impl) const {
@@ -65,6 +76,11 @@ Work ProductMemory::run(const Product& product, const kernels::GemmImpl& impl) c
   args.c_type = product.c_type;
   args.c = c_.raw();
   args.ldc = product.n;
+  const auto packed = std::ranges::find_if(packed_weights_, [&](const PackedWeights& weights) {
+    return weights.impl == &impl && weights.k == product.k && weights.n == product.n &&
+           weights.transposed == product.b_transposed;
+  });
+  if (packed != packed_weights_.end() && !product.a_transposed) args.packed_b = packed->value.raw();
   const Timer timer;
   kernels::gemm_with(impl, args);
   return {product.flops(), timer.seconds()};

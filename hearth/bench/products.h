@@ -40,7 +40,8 @@ struct Work {
   }
 };
 
-// Memory that some products read (small random numbers) and write.
+// Memory that some products read (small random numbers) and write. Weights are packed for the implementations that want
+// it, as training packs them once a step.
 class ProductMemory {
  public:
   explicit ProductMemory(const std::vector<Product>& products);
@@ -49,7 +50,15 @@ class ProductMemory {
   Work run(const Product& product, const kernels::GemmImpl& impl) const;
 
  private:
+  struct PackedWeights {
+    const kernels::GemmImpl* impl;
+    std::int64_t k, n;
+    bool transposed;
+    Tensor value;
+  };
+
   Tensor a_, b_, c_;
+  std::vector<PackedWeights> packed_weights_;
 };
 
 }  // namespace hearth::bench

@@ -55,6 +55,18 @@ TaskScope::~TaskScope() {
   inside_task = false;
 }
 
+TaskShares& TaskShares::of(std::int64_t count, int threads) {
+  static thread_local TaskShares shares;
+  if (std::ssize(shares.shares_) != threads) shares.shares_ = std::vector<Share>(static_cast<std::size_t>(threads));
+  for (std::int64_t i = 0; i < threads; ++i) {
+    shares.shares_[static_cast<std::size_t>(i)].next.store(count * i / threads, std::memory_order_relaxed);
+    shares.shares_[static_cast<std::size_t>(i)].end = count * (i + 1) / threads;
+  }
+  return shares;
+}
+
+int TaskShares::team_position() { return omp_get_thread_num(); }
+
 bool TaskScope::inside() { return inside_task; }
 
 }  // namespace detail

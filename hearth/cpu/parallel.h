@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace hearth::cpu {
 
@@ -35,6 +37,37 @@ class TaskScope {
   int threads_before_;
 };
 
+// A share of the tasks for each thread, neighbours together: calls with as many tasks give a thread the same ones,
+// whose data are still in its cache. Who is done with its own takes from the others.
+class TaskShares {
+ public:
+  // The calling thread's, made ready for `count` tasks.
+  static TaskShares& of(std::int64_t count, int threads);
+
+  // Called by every thread of the team.
+  template <class Task>
+  void run(const Task& task) {
+    const std::size_t first = static_cast<std::size_t>(team_position());
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+      Share& share = shares_[(first + i) % shares_.size()];
+      while (share.next.load(std::memory_order_relaxed) < share.end) {
+        const std::int64_t next = share.next.fetch_add(1, std::memory_order_relaxed);
+        if (next < share.end) task(next);
+      }
+    }
+  }
+
+ private:
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next = 0;
+    std::int64_t end = 0;
+  };
+
+  static int team_position();
+
+  std::vector<Share> shares_;
+};
+
 }  // namespace detail
 
 // Runs task(0) ... task(count - 1), each on one thread, in any order. What a task computes must not depend on which
@@ -52,18 +85,19 @@ void parallel_for(std::int64_t count, Task&& task) {
       if (!failure) failure = std::current_exception();
     }
   };
-  const int threads = static_cast<int>(std::min<std::int64_t>(count, num_threads()));
+  // Always the whole team: OpenMP's runtime would end the threads that a smaller one leaves out, with their scratch.
+  const int threads = num_threads();
   if (detail::TaskScope::inside()) {
     for (std::int64_t i = 0; i < count; ++i) guarded(i);
-  } else if (threads == 1) {
+  } else if (threads == 1 || count == 1) {
     const detail::TaskScope scope;
     for (std::int64_t i = 0; i < count; ++i) guarded(i);
   } else {
+    detail::TaskShares& shares = detail::TaskShares::of(count, threads);
 #pragma omp parallel num_threads(threads)
     {
       const detail::TaskScope scope;
-#pragma omp for schedule(dynamic, 1)
-      for (std::int64_t i = 0; i < count; ++i) guarded(i);
+      shares.run(guarded);
     }
   }
   if (failure) std::rethrow_exception(failure);

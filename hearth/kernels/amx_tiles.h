@@ -49,14 +49,16 @@ class Tiles {
     _tile_loadd(3, sums + 16 * pitch + 16, pitch * 4);
   }
 
-  // Adds the product of one block of k: two tiles of the left panel by two of the right one.
-  HEARTH_TILES_INLINE static void multiply(const std::uint16_t* left, const std::uint16_t* right) {
+  // Adds the product of one block of k: two tiles of the left operand, whose rows are `pitch` elements apart, and the
+  // second's `next_rows` from the first's, by two of the right panel.
+  HEARTH_TILES_INLINE static void multiply(const std::uint16_t* left, std::int64_t pitch, std::int64_t next_rows,
+                                           const std::uint16_t* right) {
     _tile_loadd(6, right, 64);
-    _tile_loadd(4, left, 64);
+    _tile_loadd(4, left, pitch * 2);
     _tile_dpbf16ps(0, 4, 6);
     _tile_loadd(7, right + kTileElements, 64);
     _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, left + kTileElements, 64);
+    _tile_loadd(5, left + next_rows, pitch * 2);
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   }
@@ -92,7 +94,7 @@ HEARTH_TILES void multiply_panels(std::int64_t rows, std::int64_t cols, std::int
         AnyTiles::load(sums, pitch);
       else
         AnyTiles::zero();
-      for (std::int64_t k = 0; k < depth; ++k) AnyTiles::multiply(left.at(i, k), right.at(j, k));
+      for (std::int64_t k = 0; k < depth; ++k) AnyTiles::multiply(left.at(i, k), kBlock, kTileElements, right.at(j, k));
       AnyTiles::store(sums, pitch);
     }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/base/error.h"
+#include "hearth/kernels/attention_amx.h"
 #include "hearth/kernels/attention_bf16.h"
 #include "hearth/kernels/attention_blocked.h"
 #include "hearth/kernels/attention_reference.h"
@@ -10,8 +11,8 @@
 namespace hearth::kernels {
 namespace {
 
-// attention_amx.h joins the list once it has run on a processor with AMX; until then tests alone call it.
 constexpr AttentionImpl kImpls[] = {
+    {"amx", attention_amx_accepts, attention_amx_forward, attention_amx_backward},
     {"bf16", attention_bf16_accepts, attention_bf16_forward, attention_bf16_backward},
     {"blocked", attention_blocked_accepts, attention_blocked_forward, attention_blocked_backward},
     {"reference", [](const AttentionArgs&, cpu::Isa) { return true; }, attention_reference_forward,

@@ -51,8 +51,8 @@ struct HeadRows {
   void pack_right_transposed(const Panels& to) const { pack(amx::pack_right, along_positions(), to); }
 
  private:
-  amx::Operand along_dim() const { return {bits_of(data), stride, true, count, dim}; }
-  amx::Operand along_positions() const { return {bits_of(data), stride, false, dim, count}; }
+  amx::Operand along_dim() const { return {data, false, stride, true, count, dim}; }
+  amx::Operand along_positions() const { return {data, false, stride, false, dim, count}; }
 
   static void pack(decltype(amx::pack_left) pack_panel, const amx::Operand& operand, const Panels& to) {
     for (std::int64_t panel = 0; panel < amx::panels_of(operand.size); ++panel)

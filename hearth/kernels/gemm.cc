@@ -13,7 +13,7 @@ namespace hearth::kernels {
 namespace {
 
 constexpr GemmImpl kImpls[] = {
-    {"amx", amx_accepts, amx_gemm},
+    {"amx", amx_accepts, amx_gemm, amx_packed_bytes, amx_pack},
     {"onednn", onednn_accepts, onednn_gemm},
     {"widen", widen_accepts, widen_gemm},
     {"reference", [](DType, cpu::Isa) { return true; }, reference_gemm},
@@ -27,7 +27,7 @@ const GemmImpl& choose_gemm(DType type, cpu::Isa isa) {
   return *std::ranges::find_if(kImpls, [&](const GemmImpl& impl) { return impl.accepts(type, isa); });
 }
 
-void gemm(const GemmArgs& args) { gemm_with(choose_gemm(args.type, cpu::isa()), args); }
+void gemm(const GemmArgs& args) { gemm_with(choose_gemm(args.type), args); }
 
 void gemm_with(const GemmImpl& impl, const GemmArgs& args) {
   assert(!(args.accumulate && args.activation != Activation::none));

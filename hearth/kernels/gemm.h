@@ -30,6 +30,17 @@ struct GemmArgs {
   const float* bias = nullptr;  // (n)
   Activation activation = Activation::none;
   void* before_activation = nullptr;  // (m, n) of c_type and ldc: A B + bias, kept for backward; may be null
+  const void* packed_b = nullptr;     // B as the implementation's `pack` made it; then b is not read
+};
+
+// A right operand that many products share: B(k, n) in f32, to be rounded to `type` and packed.
+struct PackArgs {
+  std::int64_t k = 0, n = 0;
+  DType type = DType::bf16;
+  const float* b = nullptr;
+  std::int64_t ldb = 0;
+  bool b_transposed = false;
+  void* packed = nullptr;
 };
 
 // Implementations, best first; the last, a plain reference, accepts everything. Which one a format gets depends on
@@ -38,9 +49,12 @@ struct GemmImpl {
   std::string_view name;
   bool (*accepts)(DType, cpu::Isa);
   void (*run)(const GemmArgs&);
+  // Set where the implementation multiplies packed right operands, so that packing them once saves time.
+  std::int64_t (*packed_bytes)(DType, std::int64_t k, std::int64_t n) = nullptr;
+  void (*pack)(const PackArgs&) = nullptr;
 };
 std::span<const GemmImpl> gemm_impls();
-const GemmImpl& choose_gemm(DType, cpu::Isa);
+const GemmImpl& choose_gemm(DType, cpu::Isa = cpu::isa());
 
 void gemm(const GemmArgs&);
 void gemm_with(const GemmImpl&, const GemmArgs&);

@@ -8,8 +8,7 @@ namespace hearth::kernels {
 bool amx_accepts(DType type, cpu::Isa isa);
 void amx_gemm(const GemmArgs& args);
 
-// The same packing and loops with the tiles' arithmetic in plain C++: for tests on processors without AMX (it needs
-// AVX512-BF16).
-void amx_gemm_emulated(const GemmArgs& args);
+std::int64_t amx_packed_bytes(DType type, std::int64_t k, std::int64_t n);
+void amx_pack(const PackArgs& args);
 
 }  // namespace hearth::kernels

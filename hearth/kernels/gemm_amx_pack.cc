@@ -25,10 +25,26 @@ inline Row to_bf16(__m512 low, __m512 high) {
 
 inline __m512 widened(__m256i bf16) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bf16), 16)); }
 
-// `count` numbers from p, zeros behind them.
+// `count` numbers of 16 bits from p, zeros behind them.
 template <Part part>
-inline Row load(const std::uint16_t* p, std::int64_t count) {
-  const Row raw = _mm512_maskz_loadu_epi16(first(count), p);
+inline Row load_raw(const std::uint16_t* p, std::int64_t count) {
+  return _mm512_maskz_loadu_epi16(first(count), p);
+}
+
+// The same of f32 numbers, rounded to bf16 or, where they are to be split, to fp16.
+template <Part part>
+inline Row load_raw(const float* p, std::int64_t count) {
+  const __mmask32 valid = first(count);
+  const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(valid), p);
+  const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(valid >> 16), p + 16);
+  if constexpr (part == Part::whole) return to_bf16(low, high);
+  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(low, kNearest)), _mm512_cvtps_ph(high, kNearest), 1);
+}
+
+template <Part part, class T>
+inline Row load(const T* p, std::int64_t count) {
+  const Row raw = load_raw<part>(p, count);
   if constexpr (part == Part::whole) {
     return raw;
   } else {
@@ -70,18 +86,19 @@ inline void store(const Row (&rows)[16], std::uint16_t* tile) {
 }
 
 // 16 rows of 32 along k, as they lie.
-template <Part part>
+template <Part part, class T>
 inline void load_rows(const Operand& operand, std::int64_t row, std::int64_t k, Row (&rows)[16]) {
   for (std::int64_t i = 0; i < 16; ++i)
-    rows[i] = row + i < operand.size ? load<part>(operand.data + (row + i) * operand.ld + k, operand.k - k)
-                                     : _mm512_setzero_si512();
+    rows[i] = row + i < operand.size
+                  ? load<part>(static_cast<const T*>(operand.data) + (row + i) * operand.ld + k, operand.k - k)
+                  : _mm512_setzero_si512();
 }
 
 // 16 pairs of k for 32 of the other axis: left[i] has pair i of its first 16, right[i] of the others.
-template <Part part>
+template <Part part, class T>
 inline void load_pairs(const Operand& operand, std::int64_t col, std::int64_t k, Row (&left)[16], Row (&right)[16]) {
   const auto row_at = [&](std::int64_t at) {
-    return at < operand.k ? load<part>(operand.data + at * operand.ld + col, operand.size - col)
+    return at < operand.k ? load<part>(static_cast<const T*>(operand.data) + at * operand.ld + col, operand.size - col)
                           : _mm512_setzero_si512();
   };
   for (std::int64_t i = 0; i < 16; ++i) {
@@ -94,18 +111,18 @@ inline void load_pairs(const Operand& operand, std::int64_t col, std::int64_t k,
   }
 }
 
-template <Part part>
-void pack(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
-          std::uint16_t* packed) {
+template <Part part, class T>
+void pack_as(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
+             std::uint16_t* packed) {
   const std::int64_t at = panel * kPanel;
   Row one[16], two[16];
   for (std::int64_t block = begin; block < end; ++block, packed += 2 * kTileElements) {
     const std::int64_t k = block * kBlock;
     if (operand.k_is_contiguous) {
-      load_rows<part>(operand, at, k, one);
-      load_rows<part>(operand, at + 16, k, two);
+      load_rows<part, T>(operand, at, k, one);
+      load_rows<part, T>(operand, at + 16, k, two);
     } else {
-      load_pairs<part>(operand, at, k, one, two);
+      load_pairs<part, T>(operand, at, k, one, two);
     }
     // Rows along k are the left operand's tiles, pairs of k the right one's; each is the other's transpose.
     if (operand.k_is_contiguous != left) {
@@ -117,15 +134,24 @@ void pack(const Operand& operand, bool left, std::int64_t panel, std::int64_t be
   }
 }
 
+template <Part part>
+void pack_part(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
+               std::uint16_t* packed) {
+  if (operand.is_f32)
+    pack_as<part, float>(operand, left, panel, begin, end, packed);
+  else
+    pack_as<part, std::uint16_t>(operand, left, panel, begin, end, packed);
+}
+
 void pack(const Operand& operand, Part part, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
           std::uint16_t* packed) {
   switch (part) {
     case Part::whole:
-      return pack<Part::whole>(operand, left, panel, begin, end, packed);
+      return pack_part<Part::whole>(operand, left, panel, begin, end, packed);
     case Part::high:
-      return pack<Part::high>(operand, left, panel, begin, end, packed);
+      return pack_part<Part::high>(operand, left, panel, begin, end, packed);
     case Part::low:
-      return pack<Part::low>(operand, left, panel, begin, end, packed);
+      return pack_part<Part::low>(operand, left, panel, begin, end, packed);
   }
 }
 

@@ -21,7 +21,8 @@ enum class Part { whole, high, low };
 
 // An operand as it lies in memory: `size` rows of the left (columns of the right) operand, each `k` long.
 struct Operand {
-  const std::uint16_t* data;
+  const void* data;
+  bool is_f32;  // to be rounded; else it is of the product's format
   std::int64_t ld;
   bool k_is_contiguous;  // else `size` runs along memory and k across
   std::int64_t size, k;

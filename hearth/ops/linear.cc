@@ -47,9 +47,7 @@ void input_grad(const Tensor& dy, Parameter& weight, const Var& x) {
   product.type = dy.type();
   product.a = dy.raw();
   product.lda = product.k;
-  const Tensor w = weight_in(weight, dy.type());
-  product.b = w.raw();
-  product.ldb = product.n;
+  set_weights(product, weight, false);
   product.c_type = target.tensor.type();
   product.c = target.tensor.raw();
   product.ldc = product.n;
@@ -79,10 +77,7 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
   product.type = x.value().type();
   product.a = x.value().raw();
   product.lda = inputs;
-  const Tensor w = weight_in(weight, product.type);
-  product.b = w.raw();
-  product.ldb = inputs;
-  product.b_transposed = true;
+  set_weights(product, weight, true);
   product.c_type = out;
   product.c = y.raw();
   product.ldc = outputs;

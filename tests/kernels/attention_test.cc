@@ -183,9 +183,6 @@ std::vector<AttentionImpl> fast_impls(DType type) {
   for (const AttentionImpl& impl : attention_impls().first(attention_impls().size() - 1))
     if (impl.accepts(args, cpu::isa())) impls.push_back(impl);
   if (emulated_amx_attention().accepts(args, cpu::isa())) impls.push_back(emulated_amx_attention());
-  // Not in the list yet: HEARTH_TEST_AMX_ATTENTION=1 tries it on a processor with AMX.
-  if (std::getenv("HEARTH_TEST_AMX_ATTENTION") != nullptr && attention_amx_accepts(args, cpu::isa()))
-    impls.push_back({"amx", attention_amx_accepts, attention_amx_forward, attention_amx_backward});
   return impls;
 }
 

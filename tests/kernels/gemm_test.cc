@@ -9,9 +9,11 @@
 #include <numbers>
 #include <tuple>
 
+#include "hearth/kernels/gemm_amx-inl.h"
 #include "hearth/kernels/gemm_amx.h"
 #include "hearth/kernels/gemm_onednn.h"
 #include "tests/kernels/buffers.h"
+#include "tests/kernels/emulated_tiles.h"
 
 namespace hearth::kernels {
 namespace {
@@ -146,7 +148,8 @@ std::vector<GemmImpl> impls_for(DType type, Size size) {
   if ((size.m + 31) / 32 * 32 * size.n * size.k < 20'000'000)
     impls.push_back({"amx emulated",
                      [](DType format, cpu::Isa isa) { return format != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
-                     amx_gemm_emulated});
+                     [](const GemmArgs& args) { amx::Product<EmulatedTiles>(args).run(); }, amx_packed_bytes,
+                     amx_pack});
   std::erase_if(impls, [&](const GemmImpl& impl) { return !impl.accepts(type, cpu::isa()); });
   return impls;
 }
@@ -306,6 +309,33 @@ TEST(Gemm, ANotANumberStaysInItsRow) {
           ASSERT_EQ(std::isfinite(c.at(i, j)), i != 37 && i != 5)
               << operands.describe(impl) << " at " << i << ", " << j;
     }
+}
+
+// Weights in f32, rounded while they are packed, against the same weights in the format of the product.
+TEST(Gemm, PackedWeightsGiveTheSameBits) {
+  for (const DType type : {DType::bf16, DType::f16})
+    for (const Size size : {Size{70, 33, 40}, Size{64, 96, 64}, Size{5, 1, 3}, Size{200, 130, 96}})
+      for (const bool transposed : {false, true})
+        for (const GemmImpl& impl : impls_for(type, size)) {
+          if (impl.pack == nullptr) continue;
+          Operands operands(type, size, false, transposed);
+          Matrix weights(DType::f32, transposed ? size.n : size.k, transposed ? size.k : size.n, 7);
+          for (std::int64_t i = 0; i < weights.buffer().size(); ++i) operands.b.buffer().set(i, weights.buffer().at(i));
+          Matrix plain(DType::f32, size.m, size.n, 3), packed = plain;
+          GemmArgs args = operands.args();
+          args.c = plain.data();
+          args.ldc = plain.ld();
+          gemm_with(impl, args);
+
+          void* const memory = cpu::pool_allocate(static_cast<std::size_t>(impl.packed_bytes(type, size.k, size.n)));
+          impl.pack({size.k, size.n, type, weights.buffer().floats(), weights.ld(), transposed, memory});
+          args.b = nullptr;
+          args.packed_b = memory;
+          args.c = packed.data();
+          gemm_with(impl, args);
+          cpu::pool_free(memory);
+          EXPECT_EQ(plain, packed) << operands.describe(impl);
+        }
 }
 
 TEST(Gemm, DoesNotDependOnThreads) {

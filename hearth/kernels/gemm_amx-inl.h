@@ -1,0 +1,183 @@
+#pragma once
+
+// Products on tiles that are the processor's or, in tests, an emulation of them.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "hearth/cpu/memory.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/kernels/amx_tiles.h"
+#include "hearth/kernels/gemm.h"
+#include "hearth/kernels/gemm_amx_pack.h"
+#include "hearth/kernels/gemm_tiles.h"
+#include "hearth/kernels/scratch.h"
+
+namespace hearth::kernels::amx {
+
+// Blocks of the result that one thread computes, whatever the number of threads. Summing over features a thread keeps
+// some rows in its second-level cache while the weights pass by; summing over tokens, outputs are small and sums long.
+struct Blocking {
+  std::int64_t rows, cols, k_blocks;  // k_blocks: how much of k is multiplied before the next panel's turn
+};
+inline constexpr Blocking kOverFeatures{256, 128, 128}, kOverTokens{96, 96, 32};
+inline constexpr std::int64_t kMostRowPanels = std::max(kOverFeatures.rows, kOverTokens.rows) / kPanel;
+
+inline std::span<const Part> parts_of(DType type) {
+  static constexpr Part whole[] = {Part::whole};
+  static constexpr Part split[] = {Part::high, Part::low};
+  if (type == DType::bf16) return whole;
+  return split;
+}
+
+// Elements of an operand's packed panels: of every panel its parts, one behind the other.
+inline std::int64_t packed_elements(DType type, std::int64_t size, std::int64_t k) {
+  return panels_of(size) * panel_elements(k) * std::ssize(parts_of(type));
+}
+
+using Pack = void (*)(const Operand&, Part, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*);
+
+// All panels of an operand, on all threads. Tasks read memory along its rows: a row of panels after the other where k
+// runs along memory, else a few blocks of k for many panels.
+inline void pack_whole(const Operand& operand, DType type, Pack pack, std::uint16_t* packed) {
+  const auto parts = parts_of(type);
+  const std::int64_t panels = panels_of(operand.size), blocks = blocks_of(operand.k),
+                     panel_size = panel_elements(operand.k);
+  const std::int64_t task_panels = operand.k_is_contiguous ? 1 : 24, task_blocks = operand.k_is_contiguous ? 64 : 1;
+  const std::int64_t cuts = (blocks + task_blocks - 1) / task_blocks;
+  cpu::parallel_for((panels + task_panels - 1) / task_panels * cuts, [&](std::int64_t task) {
+    const std::int64_t first = task / cuts * task_panels, begin = task % cuts * task_blocks;
+    const std::int64_t end = std::min(begin + task_blocks, blocks);
+    for (std::int64_t panel = first; panel < std::min(first + task_panels, panels); ++panel)
+      for (std::int64_t part = 0; part < std::ssize(parts); ++part)
+        pack(operand, parts[part], panel, begin, end,
+             packed + (panel * std::ssize(parts) + part) * panel_size + begin * 2 * kTileElements);
+  });
+}
+
+// Memory for the length of one product.
+class Buffer {
+ public:
+  explicit Buffer(std::int64_t elements)
+      : data_(elements == 0 ? nullptr
+                            : static_cast<std::uint16_t*>(cpu::pool_allocate(static_cast<std::size_t>(elements) * 2))) {
+  }
+  ~Buffer() {
+    if (data_ != nullptr) cpu::pool_free(data_);
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  std::uint16_t* data() const { return data_; }
+
+ private:
+  std::uint16_t* data_;
+};
+
+template <class Tiles>
+class Product {
+ public:
+  explicit Product(const GemmArgs& args)
+      : args_(args),
+        parts_(parts_of(args.type)),
+        blocking_(args.a_transposed ? kOverTokens : kOverFeatures),
+        k_blocks_(blocks_of(args.k)),
+        a_{args.a, false, args.lda, !args.a_transposed, args.m, args.k},
+        packs_left_(args.a_transposed || args.type != DType::bf16 || args.k % kBlock != 0),
+        packed_a_(packs_left_ ? packed_elements(args.type, args.m, args.k) : 0),
+        packed_b_(args.packed_b == nullptr ? packed_elements(args.type, args.n, args.k) : 0) {}
+
+  void run() {
+    if (args_.packed_b == nullptr)
+      pack_whole({args_.b, false, args_.ldb, args_.b_transposed, args_.n, args_.k}, args_.type, pack_right,
+                 packed_b_.data());
+    if (packs_left_) pack_whole(a_, args_.type, pack_left, packed_a_.data());
+    right_ = args_.packed_b == nullptr ? packed_b_.data() : static_cast<const std::uint16_t*>(args_.packed_b);
+    const std::int64_t row_blocks = (args_.m + blocking_.rows - 1) / blocking_.rows;
+    const std::int64_t col_blocks = (args_.n + blocking_.cols - 1) / blocking_.cols;
+    cpu::parallel_for(row_blocks * col_blocks, [&](std::int64_t task) {
+      run_block(task / col_blocks * blocking_.rows, task % col_blocks * blocking_.cols);
+    });
+  }
+
+ private:
+  // 32 rows of the left operand, packed or as they lie: where the rows are, how far apart, and how far to the next 16
+  // rows and the next 32 of k.
+  struct LeftPanel {
+    const std::uint16_t* data;
+    std::int64_t pitch = kBlock, next_rows = kTileElements, next_block = 2 * kTileElements;
+  };
+  struct LeftPanels {
+    std::array<LeftPanel, 2 * kMostRowPanels> of_part;  // a panel's parts one after the other
+    std::int64_t count = 0;
+  };
+
+  LeftPanels left_panels(std::int64_t row, std::int64_t row_end) const {
+    LeftPanels panels;
+    const std::int64_t parts = std::ssize(parts_), size = panel_elements(args_.k);
+    for (; row < row_end; row += kPanel, ++panels.count)
+      for (std::int64_t part = 0; part < parts; ++part)
+        panels.of_part[panels.count * parts + part] =
+            packs_left_ ? LeftPanel{packed_a_.data() + (row / kPanel * parts + part) * size} : plain_panel(row);
+    return panels;
+  }
+
+  LeftPanel plain_panel(std::int64_t row) const {
+    if (row + kPanel <= args_.m)
+      return {static_cast<const std::uint16_t*>(args_.a) + row * args_.lda, args_.lda, 16 * args_.lda, kBlock};
+    auto* last = scratch<std::uint16_t, Scratch::gemm_amx_rows>(panel_elements(args_.k));
+    pack_left(a_, Part::whole, row / kPanel, 0, k_blocks_, last);
+    return {last};
+  }
+
+  HEARTH_TILES void run_block(std::int64_t row, std::int64_t col) const {
+    const std::int64_t row_end = std::min(row + blocking_.rows, args_.m);
+    const std::int64_t col_end = std::min(col + blocking_.cols, args_.n);
+    const LeftPanels left = left_panels(row, row_end);
+    auto* sums = scratch<float, Scratch::gemm_tile>(blocking_.rows * blocking_.cols);
+    [[maybe_unused]] const Tiles tiles;
+    multiply(left, col / kPanel, panels_of(col_end - col), sums);
+    finish_block(args_, row, col, row_end - row, col_end - col, sums, blocking_.cols);
+  }
+
+  HEARTH_TILES void multiply(const LeftPanels& left, std::int64_t col_panel, std::int64_t col_panels,
+                             float* sums) const {
+    const std::int64_t parts = std::ssize(parts_), size = panel_elements(args_.k);
+    for (std::int64_t k = 0; k < k_blocks_; k += blocking_.k_blocks) {
+      const std::int64_t depth = std::min(blocking_.k_blocks, k_blocks_ - k);
+      for (std::int64_t j = 0; j < col_panels; ++j)
+        for (std::int64_t i = 0; i < left.count; ++i) {
+          float* block = sums + i * kPanel * blocking_.cols + j * kPanel;
+          if (k == 0)
+            Tiles::zero();
+          else
+            Tiles::load(block, blocking_.cols);
+          for (std::int64_t p = 0; p < parts; ++p)
+            for (std::int64_t q = 0; q < parts; ++q)
+              add_product(left.of_part[i * parts + p], right_ + ((col_panel + j) * parts + q) * size, k, depth);
+          Tiles::store(block, blocking_.cols);
+        }
+    }
+  }
+
+  HEARTH_TILES_INLINE static void add_product(const LeftPanel& left, const std::uint16_t* right, std::int64_t k,
+                                              std::int64_t depth) {
+    const LeftPanel panel = left;
+    const std::uint16_t *a = panel.data + k * panel.next_block, *b = right + k * 2 * kTileElements;
+    for (std::int64_t block = 0; block < depth; ++block, a += panel.next_block, b += 2 * kTileElements)
+      Tiles::multiply(a, panel.pitch, panel.next_rows, b);
+  }
+
+  const GemmArgs& args_;
+  std::span<const Part> parts_;
+  Blocking blocking_;
+  std::int64_t k_blocks_;
+  Operand a_;
+  bool packs_left_;  // else whole tiles are loaded from where the operand lies, but for the last rows
+  Buffer packed_a_, packed_b_;
+  const std::uint16_t* right_ = nullptr;
+};
+
+}  // namespace hearth::kernels::amx
