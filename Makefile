@@ -19,6 +19,7 @@ demo: build
 	@demo/run $(BUILD)/bin/hearth
 
 test: deps
+	@scripts/install_engines $(BUILD)
 	cmake --preset release -DHEARTH_TESTS=ON
 	cmake --build $(BUILD) -j $(JOBS)
 	scripts/run_tests $(BUILD)
@@ -31,7 +32,7 @@ test-onednn3: deps
 test-asan test-tsan: test-%: deps
 	cmake --preset $*
 	cmake --build build-$* -j $(JOBS)
-	scripts/run_tests build-$* -E 'apps|verify'
+	scripts/run_tests build-$* -E 'apps|verify|plugins'
 
 bench: build
 	$(BUILD)/bin/hearth env

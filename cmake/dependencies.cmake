@@ -1,11 +1,13 @@
 # Third-party libraries, each fenced to the module that names it in CMakeLists.txt; docs/dependencies.md says why.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
 
 # oneDNN: v2 (Debian 12) or v3, over GNU OpenMP so that there is one thread pool. Found by its files: Debian's CMake
 # package asks for OpenCL, which only its GPU part needs.

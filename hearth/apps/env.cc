@@ -1,10 +1,14 @@
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
 #include "hearth/base/environment.h"
+#include "hearth/base/error.h"
 #include "hearth/base/version.h"
+#include "hearth/comm/plugin.h"
+#include "hearth/comm/plugin_loader.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/system.h"
@@ -51,6 +55,15 @@ std::string amx_note() {
   return found.amx_palette_hidden ? "works; CPUID leaf 0x1D is hidden, so oneDNN is kept below AMX" : "works";
 }
 
+io::Json backends() {
+  io::Json json{{"self", "one process"}};
+  for (const comm::BackendInfo& backend : comm::backends())
+    json[backend.name] = backend.problem.empty() ? backend.library : backend.problem;
+  return json;
+}
+
+bool is_private(std::string_view variable) { return variable == "HOME" || variable == "HEARTH_JOB_TOKEN"; }
+
 io::Json describe() {
   const cpu::Topology& topology = cpu::topology();
   io::Json json;
@@ -90,12 +103,23 @@ io::Json describe() {
       {"nlohmann-json",
        fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)}};
   json["onednn_instruction_set"] = kernels::onednn_isa();
-  json["backends"] = {"self"};
+  json["backends"] = backends();
   for (const EnvironmentVariable& variable : environment_variables())
-    if (const std::string value = environment(variable.name);
-        !value.empty() && std::string_view(variable.name) != "HOME")
+    if (const std::string value = environment(variable.name); !value.empty() && !is_private(variable.name))
       json["environment"][variable.name] = value;
   return json;
+}
+
+// What a shell sources to find oneCCL and Intel MPI where the plug-in finds them.
+std::string setvars() {
+  const auto file = comm::find_plugin("ccl", "none");
+  void* const library = file ? dlopen(file->c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  const auto variables =
+      library != nullptr ? reinterpret_cast<HearthCommSetvars>(dlsym(library, HEARTH_COMM_SETVARS)) : nullptr;
+  const std::string text = variables != nullptr ? variables() : "";
+  check(!text.empty(),
+        "oneCCL and Intel MPI are not there: install them with scripts/install_engines, then build again");
+  return text;
 }
 
 void print_item(std::string_view indent, const std::string& key, const io::Json& value) {
@@ -114,14 +138,19 @@ void print_item(std::string_view indent, const std::string& key, const io::Json&
 }  // namespace
 
 int env(std::span<const std::string> words) {
-  bool json = false;
+  bool json = false, variables = false;
   std::string max_isa;
   Arguments arguments("hearth env", "Describes this machine and build: paste it into a bug report.");
   arguments.add("json", &json, "for machines");
+  arguments.add("setvars", &variables, "print what a shell sources to find oneCCL and Intel MPI");
   arguments.add("max_isa", &max_isa, "cap of the instruction set");
   arguments.parse(words);
   if (arguments.wants_help()) {
     fmt::print("{}", arguments.help());
+    return 0;
+  }
+  if (variables) {
+    fmt::print("{}", setvars());
     return 0;
   }
   if (!max_isa.empty()) cpu::set_max_isa(max_isa);

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
-#include <numeric>
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/base/nearest_name.h"
 
 namespace hearth {
 namespace {
@@ -17,20 +16,6 @@ std::string with_underscores(std::string_view name) {
   std::string result(name);
   std::ranges::replace(result, '-', '_');
   return result;
-}
-
-// The number of letters to insert, delete or replace.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i] != to[j] ? 1 : 0);
-      diagonal = std::exchange(row[j + 1], std::min({replaced, row[j] + 1, row[j + 1] + 1}));
-    }
-  }
-  return row.back();
 }
 
 bool switches_off(const std::vector<std::string>& words) {
@@ -97,20 +82,13 @@ Arguments::Found Arguments::find(std::string_view spelling) {
 }
 
 std::string Arguments::nearest(std::string_view spelling) const {
-  const std::string name = with_underscores(spelling);
-  std::string best;
-  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
-  const auto consider = [&](const std::string& known) {
-    const std::size_t distance = edit_distance(name, known);
-    if (distance < best_distance) best = known;
-    best_distance = std::min(best_distance, distance);
-  };
+  std::vector<std::string> known;
   for (const Option& option : options_) {
     if (option.kind == Option::Kind::positional) continue;
-    consider(option.name);
-    std::ranges::for_each(option.aliases, consider);
+    known.push_back(option.name);
+    known.insert(known.end(), option.aliases.begin(), option.aliases.end());
   }
-  return best.empty() ? "help" : best;
+  return known.empty() ? "help" : nearest_name(with_underscores(spelling), known);
 }
 
 bool Arguments::has_positionals() const {

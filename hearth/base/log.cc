@@ -14,9 +14,9 @@ LogSink& sink() {
 
 }  // namespace
 
-void set_log_sink(LogSink new_sink) {
+LogSink set_log_sink(LogSink new_sink) {
   const std::lock_guard lock(mutex);
-  sink() = std::move(new_sink);
+  return std::exchange(sink(), std::move(new_sink));
 }
 
 void log_message(LogLevel level, std::string_view message) {

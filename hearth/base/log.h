@@ -13,7 +13,7 @@ namespace hearth {
 enum class LogLevel { info, warning };
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
-void set_log_sink(LogSink sink);
+LogSink set_log_sink(LogSink sink);  // returns the one before
 void log_message(LogLevel level, std::string_view message);
 
 template <class... Args>

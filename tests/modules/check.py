@@ -12,6 +12,10 @@ FENCES = {
     "hwloc": ["cpu/topology.cc"],
     "omp.h": ["cpu/"],
     "nlohmann/": ["io/"],
+    "yaml-cpp/": ["io/"],
+    "mpi.h": [],
+    "oneapi/": [],
+    "gloo/": [],
     "utf8proc": ["tokenizer/"],
 }
 

@@ -1,0 +1,63 @@
+# Plug-ins of communication, loaded at run time by name: lib/hearth/libhearth_comm_NAME.so beside the program's bin.
+# Each is built where its library is there; scripts/install_engines brings them all.
+include(GNUInstallDirs)
+set(HEARTH_ENGINES ${PROJECT_BINARY_DIR}/engines CACHE PATH "Virtual environment with oneCCL and Intel MPI")
+
+set(plugins_built "")
+set(plugins_missing "")
+
+# hearth_plugin(NAME SOURCES file... HEADER file INCLUDES folder... LIBRARY name FOLDERS folder... PACKAGE to install
+#               [RPATH folder...] [DEFINITIONS ...])
+# The header and the library are looked for in the folders given alone: those of another MPI have the same names.
+function(hearth_plugin name)
+  cmake_parse_arguments(ARG "" "HEADER;LIBRARY;PACKAGE" "SOURCES;INCLUDES;FOLDERS;RPATH;DEFINITIONS" ${ARGN})
+  find_path(HEARTH_${name}_INCLUDE ${ARG_HEADER} PATHS ${ARG_INCLUDES} NO_DEFAULT_PATH)
+  find_library(HEARTH_${name}_LIBRARY ${ARG_LIBRARY} PATHS ${ARG_FOLDERS} NO_DEFAULT_PATH)
+  if(NOT HEARTH_${name}_INCLUDE OR NOT HEARTH_${name}_LIBRARY)
+    list(APPEND plugins_missing "${name} (${ARG_PACKAGE})")
+    set(plugins_missing ${plugins_missing} PARENT_SCOPE)
+    return()
+  endif()
+  set(target hearth_comm_${name})
+  list(TRANSFORM ARG_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/plugins/)
+  add_library(${target} MODULE ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/plugins/engine.cc)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${target} SYSTEM PRIVATE ${HEARTH_${name}_INCLUDE})
+  target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS})
+  target_compile_options(${target} PRIVATE ${HEARTH_WARNINGS} -fvisibility=hidden)
+  target_link_libraries(${target} PRIVATE ${HEARTH_${name}_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(${target} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/hearth
+    BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH "${ARG_RPATH}")
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hearth)
+  add_dependencies(hearth ${target})
+  list(APPEND plugins_built ${name})
+  set(plugins_built ${plugins_built} PARENT_SCOPE)
+endfunction()
+
+set(multiarch /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+set(intel ${HEARTH_ENGINES} $ENV{VIRTUAL_ENV} $ENV{I_MPI_ROOT} /opt/intel/oneapi/mpi/latest)
+set(oneccl ${HEARTH_ENGINES} $ENV{VIRTUAL_ENV} $ENV{CCL_ROOT} /opt/intel/oneapi/ccl/latest)
+list(TRANSFORM intel APPEND /include OUTPUT_VARIABLE intel_includes)
+list(TRANSFORM intel APPEND /lib OUTPUT_VARIABLE intel_folders)
+list(TRANSFORM oneccl APPEND /include OUTPUT_VARIABLE oneccl_includes)
+list(TRANSFORM oneccl APPEND /lib OUTPUT_VARIABLE oneccl_folders)
+
+hearth_plugin(gloo SOURCES gloo.cc HEADER gloo/allreduce.h LIBRARY gloo PACKAGE libgloo-dev
+  INCLUDES /usr/include /usr/local/include FOLDERS /usr/lib ${multiarch} /usr/local/lib)
+hearth_plugin(mpi_mpich SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpich PACKAGE libmpich-dev
+  INCLUDES /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/mpich FOLDERS ${multiarch}
+  DEFINITIONS HEARTH_MPI="MPICH" HEARTH_MPI_LAUNCHER="mpich")
+hearth_plugin(mpi_openmpi SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpi PACKAGE libopenmpi-dev
+  INCLUDES ${multiarch}/openmpi/include FOLDERS ${multiarch}/openmpi/lib
+  DEFINITIONS HEARTH_MPI="Open MPI" HEARTH_MPI_LAUNCHER="openmpi" OMPI_SKIP_MPICXX)
+hearth_plugin(mpi_intel SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpi PACKAGE "impi-devel, impi-rt"
+  INCLUDES ${intel_includes} FOLDERS ${intel_folders} RPATH "$ORIGIN/.." ${intel_folders}
+  DEFINITIONS HEARTH_MPI="Intel MPI" HEARTH_MPI_LAUNCHER="intel" MPICH_SKIP_MPICXX)
+hearth_plugin(ccl SOURCES ccl.cc ccl_messages.cc environment.cc HEADER oneapi/ccl.hpp LIBRARY ccl PACKAGE "oneccl-cpu-devel"
+  INCLUDES ${oneccl_includes} FOLDERS ${oneccl_folders} RPATH "$ORIGIN/.." ${oneccl_folders})
+
+list(JOIN plugins_built ", " plugins_built)
+list(JOIN plugins_missing ", " plugins_missing)
+message(STATUS "Communication plug-ins: ${plugins_built}; not there: ${plugins_missing}")

@@ -1,0 +1,127 @@
+#include "hearth/comm/connect.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hearth/base/environment.h"
+#include "hearth/base/error.h"
+#include "hearth/base/version.h"
+#include "hearth/comm/engine_group.h"
+#include "hearth/comm/plugin_loader.h"
+#include "hearth/comm/socket.h"
+#include "hearth/comm/tcp_store.h"
+#include "hearth/comm/thread_world.h"
+#include "hearth/comm/whole_number.h"
+
+namespace hearth::comm {
+namespace {
+
+constexpr int kDefaultPort = 29500;
+constexpr std::size_t kStrangers = 64;  // that may be connected to the store at once, until they are dropped
+
+bool has_ccl_workers() { return whole_number<int>(environment("CCL_WORKER_COUNT")).value_or(0) > 0; }
+
+bool by_mpi(const World& world) {
+  return world.launcher == "mpich" || world.launcher == "intel" || world.launcher == "openmpi";
+}
+
+void check_backend(const std::string& backend, const World& world) {
+  check(backend != "ccl" || has_ccl_workers(),
+        "[comm] --ddp_backend ccl needs CCL_WORKER_COUNT, the number of its threads a process: set CCL_WORKER_COUNT=1, "
+        "or use --ddp_backend gloo");
+  check(backend != "mpi" || (world.launcher != "none" && world.launcher != "environment"),
+        "[comm] --ddp_backend mpi needs processes started by mpirun: start them so, or use --ddp_backend gloo");
+}
+
+std::string master_address(const World& world) {
+  const std::string address = environment("MASTER_ADDR");
+  if (!world.several_hosts()) return address.empty() ? "127.0.0.1" : address;
+  check(
+      !address.empty(),
+      "[comm] this job has {} processes, {} of them on this host: set MASTER_ADDR to the address of the host of rank 0 "
+      "on every host",
+      world.size, world.local_size);
+  check(!is_loopback(address),
+        "[comm] MASTER_ADDR {} means each host itself, but this job has several: set it to an address of rank 0's host "
+        "that the others reach",
+        address);
+  return address;
+}
+
+int master_port() {
+  const std::string text = environment("MASTER_PORT");
+  if (text.empty()) return kDefaultPort;
+  const auto port = whole_number<int>(text);
+  check(port && *port > 0 && *port < 65536, "[comm] MASTER_PORT={} is not a port: set it to a number from 1 to 65535",
+        text);
+  return *port;
+}
+
+std::shared_ptr<Store> open_store(const World& world, const std::string& address, std::chrono::milliseconds timeout) {
+  const std::string token = environment("HEARTH_JOB_TOKEN");
+  ServerLimits limits;
+  limits.clients = static_cast<std::size_t>(world.size) + kStrangers;
+  if (world.rank == 0) return std::make_shared<StoreServer>(address, master_port(), token, limits);
+  return std::make_shared<StoreClient>(address, master_port(), token, timeout);
+}
+
+// Where this rank differs from rank 0; empty where they agree.
+std::string disagreement(Store& store, const World& world, const std::string& backend,
+                         std::chrono::milliseconds timeout) {
+  const std::pair<const char*, std::string> facts[] = {
+      {"version", std::string(kVersion)}, {"backend", backend}, {"number of processes", std::to_string(world.size)}};
+  std::string result;
+  for (const auto& [name, mine] : facts) {
+    const std::string key = fmt::format("job/{}", name);
+    if (world.rank == 0) store.set(key, mine);
+    const std::string first = store.get(key, timeout);
+    if (first != mine && result.empty())
+      result = fmt::format("the {} of rank {} is {}, that of rank 0 is {}: start all ranks with the same", name,
+                           world.rank, mine, first);
+  }
+  return result;
+}
+
+// All ranks are of one job and agree on how to talk. A process of another job that came here by mistake does no harm:
+// it counts only where this job still waits for such a rank.
+void shake_hands(Store& store, const World& world, const std::string& backend, std::chrono::milliseconds timeout) {
+  const std::string difference = disagreement(store, world, backend, timeout);
+  const int size = std::stoi(store.get("job/number of processes", timeout));
+  const bool awaited = world.rank < size && store.add(fmt::format("rank/{}", world.rank), 1) == 1;
+  if (!difference.empty() && awaited) {
+    store.set("verdict", difference);
+    store.set(fmt::format("gone/{}", world.rank), "failed");
+  }
+  check(difference.empty(), "[comm] {}; if this is the store of another job, set MASTER_PORT to a free port",
+        difference);
+  check(awaited,
+        "[comm] two processes are rank {} of the job at MASTER_PORT {}: if another job uses it, set a free one",
+        world.rank, master_port());
+  store.set_last_will(fmt::format("gone/{}", world.rank), "died");
+}
+
+}  // namespace
+
+std::string choose_backend(const World& world) {
+  if (has_ccl_workers() && find_plugin("ccl", world.launcher)) return "ccl";
+  return by_mpi(world) && find_plugin("mpi", world.launcher) ? "mpi" : "gloo";
+}
+
+std::unique_ptr<ProcessGroup> connect(const World& world, const ConnectOptions& options) {
+  if (world.size == 1) return self_group();
+  const std::string backend = options.backend.value_or(choose_backend(world));
+  check_backend(backend, world);
+  const std::string master = master_address(world);
+  const HearthCommPlugin& plugin = load_plugin(backend, world.launcher);
+  const std::shared_ptr<Store> store = open_store(world, master, options.timeout);
+  shake_hands(*store, world, backend, options.timeout);
+  EngineOptions engine;
+  engine.timeout = options.timeout;
+  engine.beat = std::min<std::chrono::milliseconds>(engine.beat, engine.timeout / 10);
+  engine.address = local_address_towards(master);
+  engine.max_message_bytes = options.max_message_bytes;
+  engine.cpus = options.cpus;
+  return std::make_unique<EngineGroup>(plugin, world, store, engine);
+}
+
+}  // namespace hearth::comm

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+
+#include "hearth/base/error.h"
+#include "hearth/comm/plugin.h"
+
+namespace hearth::comm {
+
+// A joined engine of a plug-in, whose sentences become Errors. For the communication thread alone.
+class Engine {
+ public:
+  Engine(const HearthCommPlugin& plugin, const HearthCommWorld& world) : plugin_(plugin), world_(world) {
+    require(plugin.join(&world, &handle_));
+  }
+
+  int rank() const { return world_.rank; }
+  int size() const { return world_.size; }
+  std::size_t max_message_bytes() const { return world_.max_message_bytes; }
+
+  // The functions of plugin.h: engine.call(&HearthCommPlugin::barrier).
+  template <class... Parameters, class... Args>
+  void call(const char* (*HearthCommPlugin::*function)(void*, Parameters...), Args... args) {
+    require((plugin_.*function)(handle_, args...));
+  }
+  bool poll(void* request) {
+    int done = 0;
+    require(plugin_.poll(handle_, request, &done));
+    return done != 0;
+  }
+  void leave() { plugin_.leave(handle_); }
+
+ private:
+  static void require(const char* failure) {
+    if (failure != nullptr) throw Error(failure);
+  }
+
+  const HearthCommPlugin& plugin_;
+  const HearthCommWorld& world_;
+  void* handle_ = nullptr;
+};
+
+}  // namespace hearth::comm

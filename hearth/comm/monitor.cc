@@ -1,0 +1,244 @@
+#include "hearth/comm/monitor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "hearth/base/error.h"
+
+namespace hearth::comm {
+namespace {
+
+constexpr int kPatience = 4;                  // beats without a sign of life before a rank counts as silent
+constexpr std::chrono::seconds kFarewell{2};  // for the last words to reach the store
+constexpr std::string_view kSilent = "gives no sign of life";
+
+struct Progress {
+  std::uint64_t beat = 0, number = 0;
+  std::string name;
+};
+
+Progress parse(const std::string& text) {
+  Progress result;
+  std::istringstream(text) >> result.beat >> result.number >> result.name;
+  return result;
+}
+
+std::string where(const Progress& progress) {
+  return fmt::format("last seen in {}, operation {}", progress.name, progress.number);
+}
+
+std::string key(std::string_view table, int rank) { return fmt::format("{}/{}", table, rank); }
+
+void append(std::string& list, const std::string& sentence) { list += (list.empty() ? "" : "; ") + sentence; }
+
+}  // namespace
+
+Monitor::Monitor(std::shared_ptr<Store> store, Settings settings)
+    : store_(std::move(store)), settings_(std::move(settings)) {
+  if (store_) thread_ = std::thread([this] { run(); });
+}
+
+Monitor::~Monitor() { stop(true); }
+
+void Monitor::enter(const char* name, bool of_all_ranks) {
+  const std::lock_guard lock(mutex_);
+  if (of_all_ranks) ++number_;
+  name_ = name;
+  running_ = true;
+  deadline_ = Clock::now() + settings_.timeout;
+  missed_ = false;
+  set_missed();
+}
+
+void Monitor::exit() {
+  const std::lock_guard lock(mutex_);
+  running_ = false;
+}
+
+bool Monitor::out_of_time() const { return Clock::now() >= deadline_.load(); }
+
+bool Monitor::give_up() const { return abandoned_ || missed_ || out_of_time(); }
+
+std::string Monitor::operation() const { return fmt::format("{} (operation {})", name_, number_); }
+
+std::string Monitor::own_sign() const { return fmt::format("{} {} {}", beats_, number_, name_); }
+
+void Monitor::run() {
+  std::unique_lock lock(mutex_);
+  while (rest_ == Rest::live) {
+    lock.unlock();
+    try {
+      exchange_signs();
+    } catch (const Error& error) {
+      lock.lock();
+      store_failure_ = error.what();
+      set_missed();
+      changed_.notify_all();
+      lock.unlock();
+    }
+    lock.lock();
+    changed_.wait_for(lock, settings_.beat, [&] { return rest_ != Rest::live; });
+  }
+  const std::string sign = own_sign();
+  const std::string rest = rest_ == Rest::failed ? "failed" : fmt::format("left {}", number_);
+  const std::string verdict = std::exchange(verdict_to_tell_, "");
+  const bool lost = !store_failure_.empty();
+  lock.unlock();
+  if (!lost) try {
+      if (!verdict.empty()) store_->set("verdict", verdict);
+      store_->set(key("progress", settings_.rank), sign);
+      store_->set(key("gone", settings_.rank), rest);
+      store_->leave();
+    } catch (const Error&) {  // the store went first
+    }
+  lock.lock();
+  finished_ = true;
+  changed_.notify_all();
+}
+
+void Monitor::exchange_signs() {
+  std::string sign, verdict;
+  bool explaining = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!store_failure_.empty()) return;
+    sign = own_sign();
+    verdict = std::exchange(verdict_to_tell_, "");
+    explaining = explaining_;
+  }
+  store_->set(key("progress", settings_.rank), sign);
+  if (!verdict.empty()) store_->set("verdict", verdict);
+  Table gone = store_->list("gone/"), progress;
+  if (explaining || !gone.empty()) {
+    progress = store_->list("progress/");
+    verdict = store_->find("verdict").value_or("");
+  }
+  const std::lock_guard lock(mutex_);
+  gone_ = std::move(gone);
+  progress_ = std::move(progress);
+  verdict_ = verdict;
+  ++beats_;
+  set_missed();
+  changed_.notify_all();
+}
+
+bool Monitor::stuck() {
+  const std::lock_guard lock(mutex_);
+  const auto asked = std::min(deadline_.load(), missed_ ? missed_since_ : Clock::time_point::max());
+  const bool result = running_ && !explaining_ && Clock::now() > asked + settings_.grace;
+  if (result) running_ = false;
+  return result;
+}
+
+void Monitor::set_missed() {
+  if (!missed_) missed_since_ = Clock::now();
+  missed_ = somebody_is_missed();
+}
+
+// Somebody without whom the operation under way cannot end.
+bool Monitor::somebody_is_missed() const {
+  if (!running_) return false;
+  if (!store_failure_.empty()) return true;
+  return std::ranges::any_of(gone_, [&](const auto& entry) {
+    std::istringstream words(entry.second);
+    std::string how;
+    std::uint64_t number = 0;
+    words >> how >> number;
+    return how != "left" || number < number_;
+  });
+}
+
+std::string Monitor::explain(const std::string& failure) {
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    text = operation() + " failed on rank " + std::to_string(settings_.rank);
+    if (abandoned_) return text + ": it was left unfinished";
+    const double limit = std::chrono::duration<double>(settings_.timeout).count();
+    text += ": " + (out_of_time() ? fmt::format("it did not end within {:.3g} s", limit) : failure);
+  }
+  const std::string names = suspects();
+  return names.empty() ? text : text + "; " + names;
+}
+
+std::string Monitor::suspects() {
+  if (!store_) return "";
+  std::unique_lock lock(mutex_);
+  explaining_ = true;
+  const std::uint64_t start = beats_;
+  const auto patience = kPatience * settings_.beat + std::chrono::milliseconds(500);
+  const auto wait_for_beat = [&](std::uint64_t beat) {
+    changed_.wait_for(lock, patience, [&] { return beats_ >= beat || !verdict_.empty() || !store_failure_.empty(); });
+  };
+  wait_for_beat(start + 2);
+  std::string names;
+  if (!verdict_.empty()) {
+    names = verdict_;
+  } else if (!store_failure_.empty()) {
+    names = "rank 0, which holds the job's store, cannot be reached: " + store_failure_;
+  } else if (beats_ == start) {
+    store_silent_ = true;
+    names = fmt::format("rank 0, which holds the job's store, {}", kSilent);
+  } else {
+    const Table before = progress_;
+    for (std::uint64_t beat = start + 3; beat < start + 3 + kPatience && suspects_gone().empty(); ++beat)
+      wait_for_beat(beat);
+    names = !verdict_.empty() ? verdict_ : suspects_gone();
+    if (names.empty()) names = suspects_silent(before);
+    verdict_to_tell_ = names;
+  }
+  explaining_ = false;
+  return names;
+}
+
+std::string Monitor::suspects_gone() const {
+  std::string names;
+  for (int rank = 0; rank < settings_.size; ++rank) {
+    const auto entry = gone_.find(key("gone", rank));
+    if (entry == gone_.end()) continue;
+    const auto sign = progress_.find(key("progress", rank));
+    const Progress last = sign == progress_.end() ? Progress{} : parse(sign->second);
+    if (entry->second == "died")
+      append(names, fmt::format("rank {} died or lost its connection ({})", rank, where(last)));
+    else if (entry->second == "failed")
+      append(names, fmt::format("rank {} failed ({})", rank, where(last)));
+    else if (last.number < number_)
+      append(names, fmt::format("rank {} has left ({})", rank, where(last)));
+  }
+  return names;
+}
+
+std::string Monitor::suspects_silent(const Table& before) const {
+  std::string silent, behind;
+  for (int rank = 0; rank < settings_.size; ++rank) {
+    const std::string name = key("progress", rank);
+    const auto sign = progress_.find(name);
+    if (sign == progress_.end()) {
+      append(silent, fmt::format("rank {} never came", rank));
+      continue;
+    }
+    const Progress last = parse(sign->second);
+    const auto earlier = before.find(name);
+    if (rank != settings_.rank && earlier != before.end() && parse(earlier->second).beat == last.beat)
+      append(silent, fmt::format("rank {} {} ({})", rank, kSilent, where(last)));
+    else if (last.number < number_)
+      append(behind, fmt::format("rank {} has not come to it ({})", rank, where(last)));
+  }
+  return silent.empty() ? behind : silent;
+}
+
+void Monitor::stop(bool failed) {
+  if (!thread_.joinable()) return;
+  std::unique_lock lock(mutex_);
+  rest_ = failed ? Rest::failed : Rest::left;
+  changed_.notify_all();
+  const auto patience = store_silent_ ? std::chrono::seconds(0) : kFarewell;
+  if (!changed_.wait_for(lock, patience, [&] { return finished_; })) store_->interrupt();
+  lock.unlock();
+  thread_.join();
+}
+
+}  // namespace hearth::comm

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hearth/base/dtype.h"
+
+namespace hearth::comm {
+
+enum class ReduceOp : std::uint8_t { sum, prod, min, max, avg };
+
+// An operation under way. Its buffers belong to it until wait() has returned.
+class Work {
+ public:
+  virtual ~Work() = default;
+  virtual bool done() const = 0;
+  // Throws Error where the operation failed or its time ran out; the message names the operation and, where it is
+  // known, the rank that failed.
+  virtual void wait() = 0;
+};
+using WorkPtr = std::shared_ptr<Work>;
+
+// Ranks that exchange data, in c10d's vocabulary. Operations run in the order they were started, which must be the same
+// on every rank; each returns at once. Counts are in elements of `type`; zero is allowed. bf16 and f16 are summed in
+// f32 in the order of ranks and rounded once.
+class ProcessGroup {
+ public:
+  virtual ~ProcessGroup() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::string_view backend() const = 0;  // self, threads, gloo, mpi, ccl
+
+  // In place: every rank ends with the same bits.
+  virtual WorkPtr all_reduce(void* data, std::size_t count, DType type, ReduceOp op = ReduceOp::sum) = 0;
+  virtual WorkPtr reduce(void* data, std::size_t count, DType type, ReduceOp op, int root) = 0;
+  virtual WorkPtr broadcast(void* data, std::size_t count, DType type, int root) = 0;
+  // `count` is one rank's part; the whole has size() * count elements. The rank's part may lie in its place of the
+  // whole (in == out + rank * count).
+  virtual WorkPtr all_gather(const void* part, void* whole, std::size_t count, DType type) = 0;
+  virtual WorkPtr gather(const void* part, void* whole, std::size_t count, DType type, int root) = 0;
+  virtual WorkPtr scatter(const void* whole, void* part, std::size_t count, DType type, int root) = 0;
+  virtual WorkPtr reduce_scatter(const void* whole, void* part, std::size_t count, DType type, ReduceOp op) = 0;
+  virtual WorkPtr all_to_all(const void* in, void* out, std::size_t count, DType type) = 0;
+  virtual WorkPtr send(const void* data, std::size_t count, DType type, int to, int tag = 0) = 0;
+  virtual WorkPtr recv(void* data, std::size_t count, DType type, int from, int tag = 0) = 0;
+  virtual WorkPtr barrier() = 0;
+};
+
+}  // namespace hearth::comm

@@ -1,0 +1,133 @@
+#include "hearth/comm/socket.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "hearth/base/error.h"
+
+namespace hearth::comm {
+namespace {
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+Addresses resolve(const std::string& host, int port, int type) {
+  addrinfo hints{};
+  hints.ai_socktype = type;
+  addrinfo* found = nullptr;
+  const int status = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  check(status == 0, "[comm] MASTER_ADDR {} is not the address of a host ({}): set it to that of the host of rank 0",
+        host, gai_strerror(status));
+  return {found, &freeaddrinfo};
+}
+
+Socket open_socket(const addrinfo& address, int flags) {
+  Socket result(socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | flags, address.ai_protocol));
+  check(static_cast<bool>(result), "[comm] no socket can be opened: {}", std::strerror(errno));
+  return result;
+}
+
+void set_option(const Socket& socket, int level, int option) {
+  const int on = 1;
+  setsockopt(socket.descriptor(), level, option, &on, sizeof on);
+}
+
+// Whether the connection came about within the time.
+bool try_connect(const Socket& socket, const addrinfo& address, milliseconds timeout) {
+  if (::connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) == 0) return true;
+  if (errno != EINPROGRESS) return false;
+  pollfd waiting{socket.descriptor(), POLLOUT, 0};
+  if (poll(&waiting, 1, static_cast<int>(timeout.count())) != 1) return false;
+  int error = 0;
+  socklen_t size = sizeof error;
+  return getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+}
+
+sockaddr_storage own_address(const Socket& socket) {
+  sockaddr_storage result{};
+  socklen_t size = sizeof result;
+  getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&result), &size);
+  return result;
+}
+
+}  // namespace
+
+Socket::~Socket() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+Socket listen_at(const std::string& host, int port) {
+  const Addresses addresses = resolve(host, port, SOCK_STREAM);
+  Socket socket = open_socket(*addresses, SOCK_NONBLOCK);
+  set_option(socket, SOL_SOCKET, SO_REUSEADDR);
+  const bool bound = bind(socket.descriptor(), addresses->ai_addr, addresses->ai_addrlen) == 0 &&
+                     listen(socket.descriptor(), SOMAXCONN) == 0;
+  if (!bound && errno == EADDRINUSE)
+    fail(
+        "[comm] port {} of {} is in use, by another job perhaps: set MASTER_PORT to a free one, the same on every rank",
+        port, host);
+  if (!bound && errno == EADDRNOTAVAIL)
+    fail("[comm] MASTER_ADDR {} is not an address of this host, where rank 0 runs: set it to one of this host's", host);
+  check(bound, "[comm] rank 0 cannot listen at {}:{}: {}", host, port, std::strerror(errno));
+  return socket;
+}
+
+int port_of(const Socket& socket) {
+  const sockaddr_storage address = own_address(socket);
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                                             : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
+Socket connect_to(const std::string& host, int port, milliseconds timeout) {
+  const auto deadline = steady_clock::now() + timeout;
+  milliseconds pause{10};
+  const Addresses addresses = resolve(host, port, SOCK_STREAM);
+  while (true) {
+    for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+      Socket socket = open_socket(*address, SOCK_NONBLOCK);
+      if (!try_connect(socket, *address, std::min(timeout, milliseconds(5000)))) continue;
+      set_option(socket, IPPROTO_TCP, TCP_NODELAY);
+      return socket;
+    }
+    check(
+        steady_clock::now() < deadline,
+        "[comm] rank 0 does not answer at {}:{} since {:.3g} s: does it run there, and are MASTER_ADDR and MASTER_PORT "
+        "the same on every rank?",
+        host, port, std::chrono::duration<double>(timeout).count());
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, milliseconds(200));
+  }
+}
+
+std::string local_address_towards(const std::string& host) {
+  const Addresses addresses = resolve(host, 9, SOCK_DGRAM);  // nothing is sent
+  const Socket socket = open_socket(*addresses, 0);
+  check(::connect(socket.descriptor(), addresses->ai_addr, addresses->ai_addrlen) == 0,
+        "[comm] there is no route from this host to MASTER_ADDR {}: {}", host, std::strerror(errno));
+  const sockaddr_storage address = own_address(socket);
+  char text[NI_MAXHOST] = "";
+  getnameinfo(reinterpret_cast<const sockaddr*>(&address), sizeof address, text, sizeof text, nullptr, 0,
+              NI_NUMERICHOST);
+  return text;
+}
+
+bool is_loopback(const std::string& host) {
+  const Addresses addresses = resolve(host, 0, SOCK_STREAM);
+  if (addresses->ai_family == AF_INET6)
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(addresses->ai_addr)->sin6_addr);
+  return ntohl(reinterpret_cast<const sockaddr_in*>(addresses->ai_addr)->sin_addr.s_addr) >> 24 == 127;
+}
+
+}  // namespace hearth::comm

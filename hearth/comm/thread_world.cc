@@ -1,0 +1,56 @@
+#include "hearth/comm/thread_world.h"
+
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "hearth/comm/engine_group.h"
+#include "hearth/comm/thread_engine.h"
+
+namespace hearth::comm {
+
+void run_threads(int size, const std::function<void(ProcessGroup&)>& body, const ThreadWorldOptions& options) {
+  const std::shared_ptr<Store> store = thread_store(size);
+  EngineOptions engine;
+  engine.timeout = options.timeout;
+  engine.beat = std::chrono::milliseconds(20);
+  engine.max_message_bytes = options.max_message_bytes;
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto remember = [&] {
+    const std::lock_guard lock(mutex);
+    if (!first) first = std::current_exception();
+  };
+  const auto run = [&](int rank) {
+    EngineGroup group(thread_plugin(), {rank, size, rank, size, "threads"}, store, engine);
+    try {
+      body(group);
+    } catch (...) {
+      remember();  // before the group ends, which makes others throw
+      throw;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        run(rank);
+      } catch (...) {
+        remember();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  if (first) std::rethrow_exception(first);
+}
+
+std::unique_ptr<ProcessGroup> self_group() {
+  static const HearthCommPlugin plugin = [] {
+    HearthCommPlugin self = thread_plugin();
+    self.name = "self";
+    return self;
+  }();
+  return std::make_unique<EngineGroup>(plugin, World{}, thread_store(1), EngineOptions{});
+}
+
+}  // namespace hearth::comm

@@ -1,0 +1,103 @@
+#include "hearth/comm/world.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "hearth/base/environment.h"
+#include "hearth/base/error.h"
+#include "hearth/comm/whole_number.h"
+
+namespace hearth::comm {
+namespace {
+
+struct Variable {
+  std::string name;
+  int value = 0;
+};
+
+std::optional<Variable> first_of(std::initializer_list<const char*> names, int least) {
+  for (const char* name : names) {
+    const std::string text = environment(name);
+    if (text.empty()) continue;
+    const std::optional<int> value = whole_number<int>(text);
+    check(value && *value >= least, "[comm] {}={} is not a number from {} on: the launcher sets it", name, text, least);
+    return Variable{name, *value};
+  }
+  return std::nullopt;
+}
+
+// Whether srun started this process: in the script of sbatch and in the shell of salloc the other variables of Slurm
+// are set too, but SLURM_STEP_ID is not, or is one of those kept for such steps.
+bool started_by_srun() {
+  const std::string step = environment("SLURM_STEP_ID");
+  return !step.empty() && whole_number<int>(step).has_value();  // the kept ones are beyond 2^31
+}
+
+// "4,2(x3)": four processes on the first host, two on each of the next three.
+std::optional<int> slurm_local_size() {
+  const std::string text = environment("SLURM_STEP_TASKS_PER_NODE");
+  std::string_view rest = text;
+  int node = whole_number<int>(environment("SLURM_NODEID")).value_or(-1);
+  while (node >= 0 && !rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const std::size_t times = item.find("(x");
+    const bool repeated = times != item.npos && item.ends_with(')');
+    const int hosts = repeated ? whole_number<int>(item.substr(times + 2, item.size() - times - 3)).value_or(1) : 1;
+    if (node < hosts) return whole_number<int>(item.substr(0, times));
+    node -= hosts;
+  }
+  return std::nullopt;
+}
+
+bool is_set(const char* name) { return !environment(name).empty(); }
+
+// Intel's hydra marks what it starts with I_MPI_HYDRA_UUID; the other variables I_MPI_* are also set by hand. MPICH's
+// sets PMI_* alone.
+std::string launcher() {
+  if (is_set("OMPI_COMM_WORLD_SIZE")) return "openmpi";
+  if (is_set("MV2_COMM_WORLD_SIZE")) return "mvapich";
+  if (is_set("PMI_SIZE")) return is_set("I_MPI_HYDRA_UUID") ? "intel" : "mpich";
+  if (is_set("PMIX_RANK")) return "pmix";
+  if (started_by_srun()) return "slurm";
+  return is_set("WORLD_SIZE") ? "environment" : "none";
+}
+
+}  // namespace
+
+World world_from_environment() {
+  auto rank = first_of({"RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK"}, 0);
+  auto size = first_of({"WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"}, 1);
+  auto local_rank =
+      first_of({"LOCAL_RANK", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK"}, 0);
+  auto local_size =
+      first_of({"LOCAL_WORLD_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"}, 1);
+  if (started_by_srun()) {
+    if (!rank) rank = first_of({"SLURM_PROCID"}, 0);
+    if (!size) size = first_of({"SLURM_NTASKS"}, 1);
+    if (!local_rank) local_rank = first_of({"SLURM_LOCALID"}, 0);
+    if (const auto here = slurm_local_size(); here && !local_size)
+      local_size = Variable{"SLURM_STEP_TASKS_PER_NODE", *here};
+  }
+  World world;
+  world.launcher = launcher();
+  if (!rank && (!size || size->value == 1)) return world;
+  check(size.has_value(), "[comm] {} is set but the number of processes is not: set WORLD_SIZE too",
+        rank ? rank->name : "");
+  check(rank.has_value(), "[comm] {} is set but this process's number is not: set RANK too", size->name);
+  check(rank->value < size->value, "[comm] {}={} must be below {}={}", rank->name, rank->value, size->name,
+        size->value);
+  world.rank = rank->value;
+  world.size = size->value;
+  world.local_size = local_size ? local_size->value : world.size;  // unless told otherwise, all on this host
+  check(world.local_size <= world.size, "[comm] {}={} is more than {}={}", local_size ? local_size->name : "",
+        world.local_size, size->name, world.size);
+  world.local_rank = local_rank ? local_rank->value : world.rank % world.local_size;
+  check(world.local_rank < world.local_size, "[comm] {}={} must be below the number of processes on this host, {}",
+        local_rank ? local_rank->name : "", world.local_rank, world.local_size);
+  return world;
+}
+
+}  // namespace hearth::comm

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+namespace hearth::comm {
+
+// This process's place among the processes of a job, from the first launcher's variables that are set: torchrun's and
+// hearth launch's RANK, WORLD_SIZE, LOCAL_*; PMI_* and MPI_LOCAL* of MPICH and Intel MPI; OMPI_*; MV2_*; PMIX_*;
+// SLURM_*.
+struct World {
+  int rank = 0, size = 1;
+  int local_rank = 0, local_size = 1;
+  std::string launcher = "none";  // none, environment, mpich, intel, openmpi, mvapich, pmix, slurm
+
+  bool several_hosts() const { return local_size < size; }
+};
+
+World world_from_environment();
+
+}  // namespace hearth::comm

@@ -1,0 +1,236 @@
+#include <dlfcn.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <oneapi/ccl.hpp>
+
+#include "plugins/ccl_messages.h"
+#include "plugins/engine.h"
+#include "plugins/environment.h"
+
+namespace hearth::plugins {
+namespace {
+
+ccl::datatype type_of(Type type) {
+  switch (type) {
+    case HEARTH_F32:
+      return ccl::datatype::float32;
+    case HEARTH_F64:
+      return ccl::datatype::float64;
+    case HEARTH_I32:
+      return ccl::datatype::int32;
+    case HEARTH_I64:
+      return ccl::datatype::int64;
+    case HEARTH_U8:
+      return ccl::datatype::uint8;
+  }
+  throw std::runtime_error("a number format of another version of Hearth");
+}
+
+ccl::reduction op_of(Op op) {
+  switch (op) {
+    case HEARTH_SUM:
+      return ccl::reduction::sum;
+    case HEARTH_PROD:
+      return ccl::reduction::prod;
+    case HEARTH_MIN:
+      return ccl::reduction::min;
+    case HEARTH_MAX:
+      return ccl::reduction::max;
+  }
+  throw std::runtime_error("an operation of another version of Hearth");
+}
+
+const void* a_symbol_of_ccl() { return reinterpret_cast<const void*>(&ccl::get_library_version); }
+
+// The network interface that has this address; empty where none has.
+std::string interface_of(const std::string& address) {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) return "";
+  std::string found;
+  for (const ifaddrs* at = first; at && found.empty(); at = at->ifa_next) {
+    if (!at->ifa_addr) continue;
+    const int family = at->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    char text[NI_MAXHOST] = "";
+    const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    getnameinfo(at->ifa_addr, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+    if (address == text) found = at->ifa_name;
+  }
+  freeifaddrs(first);
+  return found;
+}
+
+// What the library reads when it starts, where the user has not said otherwise.
+void prepare(const World& world) {
+  const char* chosen = std::getenv("CCL_ATL_TRANSPORT");
+  const bool intel = started_by("intel");
+  const std::string transport = chosen ? chosen : intel ? "mpi" : "ofi";
+  if (transport == "mpi" && !intel) {
+    throw std::runtime_error("CCL_ATL_TRANSPORT=mpi needs a job started by Intel's mpirun, this one was started by " +
+                             launcher_name() + ": unset CCL_ATL_TRANSPORT or set it to ofi");
+  }
+  const IntelMpi mpi = find_intel_mpi(a_symbol_of_ccl());
+  if (mpi.library.empty()) {
+    throw std::runtime_error(
+        "oneCCL needs Intel MPI and its libfabric, which were not found: pip install impi-rt, or "
+        "set I_MPI_ROOT");
+  }
+  if (transport == "mpi") {
+    dlopen(mpi.library.c_str(), RTLD_NOW | RTLD_GLOBAL);  // found by its name from now on
+    refuse_two_mpis();
+  } else {
+    set_default("CCL_OFI_LIBRARY_PATH", mpi.fabric);
+  }
+  if (const std::string interface = interface_of(world.address); !interface.empty()) {
+    set_default("CCL_KVS_IFACE", interface);
+    set_default("FI_TCP_IFACE", interface);
+  }
+  if (!intel) {
+    set_default("CCL_PROCESS_LAUNCHER", "none");
+    set_default("CCL_LOCAL_RANK", std::to_string(world.local_rank));
+    set_default("CCL_LOCAL_SIZE", std::to_string(world.local_size));
+  }
+  set_default("CCL_ATL_TRANSPORT", transport);
+  set_default("CCL_YIELD", "sched_yield");  // its workers may share cores with computing
+  if (world.rank == 0)
+    std::fprintf(stderr, "oneCCL over %s, started by %s\n", transport.c_str(), launcher_name().c_str());
+}
+
+std::shared_ptr<ccl::kvs> meet(const World& world) {
+  const std::string key = "ccl/kvs";
+  ccl::kvs::address_type address;
+  if (world.rank == 0) {
+    auto store = ccl::create_main_kvs();
+    address = store->get_address();
+    world.set(key, std::vector<char>(address.begin(), address.end()));
+    return store;
+  }
+  const std::vector<char> found = world.get(key);
+  if (found.size() != address.size()) throw std::runtime_error("rank 0 runs another version of oneCCL");
+  std::copy(found.begin(), found.end(), address.begin());
+  return ccl::create_kvs(address);
+}
+
+// A job that failed leaves operations behind on which oneCCL's own end would stumble.
+bool joined = false;
+void end_at_once(int status, void*) {
+  if (!joined) return;
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+class CclEngine : public Engine {
+ public:
+  explicit CclEngine(const World& world) : Engine(world) {
+    prepare(world_);
+    joined = true;
+    on_exit(end_at_once, nullptr);
+    ccl::init();
+    store_ = meet(world_);
+    comm_ = std::make_unique<ccl::communicator>(ccl::create_communicator(world_.size, world_.rank, store_));
+  }
+
+  void all_reduce(void* data, std::size_t count, Type type, Op op) override {
+    wait(ccl::allreduce(data, data, count, type_of(type), op_of(op), *comm_));
+  }
+
+  void reduce(void* data, std::size_t count, Type type, Op op, int root) override {
+    std::vector<char> apart(world_.rank == root ? 0 : count * bytes_of(type));
+    wait(ccl::reduce(data, world_.rank == root ? data : apart.data(), count, type_of(type), op_of(op), root, *comm_));
+  }
+
+  void reduce_scatter(const void* whole, void* part, std::size_t count, Type type, Op op) override {
+    wait(ccl::reduce_scatter(whole, part, count, type_of(type), op_of(op), *comm_));
+  }
+
+  void broadcast(void* data, std::size_t bytes, int root) override {
+    wait(ccl::broadcast(data, bytes, kBytes, root, *comm_));
+  }
+
+  void all_gather(const void* part, void* whole, std::size_t bytes) override {
+    wait(ccl::allgatherv(part, bytes, whole, std::vector<std::size_t>(world_.size, bytes), kBytes, *comm_));
+  }
+
+  // oneCCL has neither gather nor scatter: every rank sends to, or receives from, the root alone.
+  void gather(const void* part, void* whole, std::size_t bytes, int root) override {
+    std::vector<std::size_t> to(world_.size, 0), from(world_.size, world_.rank == root ? bytes : 0);
+    to[root] = bytes;
+    exchange(part, to, whole, from);
+  }
+
+  void scatter(const void* whole, void* part, std::size_t bytes, int root) override {
+    std::vector<std::size_t> to(world_.size, world_.rank == root ? bytes : 0), from(world_.size, 0);
+    from[root] = bytes;
+    exchange(whole, to, part, from);
+  }
+
+  void all_to_all(const void* in, void* out, std::size_t bytes) override {
+    wait(ccl::alltoall(in, out, bytes, kBytes, *comm_));
+  }
+
+  void barrier() override { wait(ccl::barrier(*comm_)); }
+
+  std::unique_ptr<Request> send(const void* data, std::size_t bytes, int to, int tag) override {
+    return outboxes_.try_emplace(to, to, *comm_).first->second.send(data, bytes, tag);
+  }
+
+  std::unique_ptr<Request> recv(void* data, std::size_t bytes, int from, int tag) override {
+    return inboxes_.try_emplace(from, from, *comm_).first->second.recv(data, bytes, tag);
+  }
+
+  void leave() override {
+    barrier();
+    outboxes_.clear();
+    inboxes_.clear();
+    comm_.reset();
+    store_.reset();
+    joined = false;
+  }
+
+ private:
+  void wait(ccl::event event) {
+    Patience patience(world_);
+    try {
+      while (!event.test()) patience.pause();
+    } catch (...) {
+      unfinished_.push_back(std::move(event));
+      throw;
+    }
+  }
+
+  void exchange(const void* in, const std::vector<std::size_t>& to, void* out, const std::vector<std::size_t>& from) {
+    wait(ccl::alltoallv(in, to, out, from, kBytes, *comm_));
+  }
+
+  std::shared_ptr<ccl::kvs> store_;
+  std::unique_ptr<ccl::communicator> comm_;
+  std::map<int, Outbox> outboxes_;      // by rank
+  std::map<int, Inbox> inboxes_;        // by rank
+  std::vector<ccl::event> unfinished_;  // which oneCCL still works on
+};
+
+std::string version() {
+  const ccl::library_version found = ccl::get_library_version();
+  return "oneCCL " + std::to_string(found.major) + "." + std::to_string(found.minor) + "." +
+         std::to_string(found.update);
+}
+
+}  // namespace
+}  // namespace hearth::plugins
+
+HEARTH_EXPORT const HearthCommPlugin* hearth_comm_plugin() {
+  using namespace hearth::plugins;
+  return plugin_of<CclEngine>("ccl", version());
+}
+
+HEARTH_EXPORT const char* hearth_comm_setvars() {
+  static const std::string text = hearth::plugins::shell_variables(hearth::plugins::a_symbol_of_ccl());
+  return text.c_str();
+}

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <oneapi/ccl.hpp>
+#include <optional>
+#include <vector>
+
+#include "plugins/engine.h"
+
+// Messages with tags over oneCCL's, which have none: each is a header, which names the tag, and then the data. One
+// thing after the other goes from a rank to another, since oneCCL may start two at once in any order.
+namespace hearth::plugins {
+
+constexpr auto kBytes = ccl::datatype::uint8;
+
+struct Header {
+  std::int64_t tag = 0;
+  std::size_t bytes = 0;
+};
+
+// What this rank sends to one other.
+class Outbox {
+ public:
+  Outbox(int to, const ccl::communicator& comm) : to_(to), comm_(comm) {}
+  std::unique_ptr<Request> send(const void* data, std::size_t bytes, int tag);
+
+ private:
+  struct Letter {
+    Header header;
+    const void* data;
+    bool gone = false;
+  };
+  class Sending;
+
+  void move_on();
+
+  int to_;
+  const ccl::communicator& comm_;
+  std::deque<std::shared_ptr<Letter>> letters_;
+  std::optional<ccl::event> event_;  // sends the header of the first letter, or its data
+  bool header_sent_ = false;
+};
+
+// What this rank receives from one other; what nobody has asked for yet is kept.
+class Inbox {
+ public:
+  Inbox(int from, const ccl::communicator& comm) : from_(from), comm_(comm) {}
+  std::unique_ptr<Request> recv(void* data, std::size_t bytes, int tag);
+
+ private:
+  struct Wish {
+    Header header;
+    void* data;
+    bool granted = false;
+  };
+  struct Letter {
+    std::int64_t tag;
+    std::vector<char> data;
+  };
+  class Receiving;
+
+  void move_on();
+  void hand_out();
+
+  int from_;
+  const ccl::communicator& comm_;
+  std::deque<std::shared_ptr<Wish>> wishes_;
+  std::deque<Letter> letters_;       // that have come
+  std::optional<ccl::event> event_;  // receives the header of the next letter, or its data
+  std::optional<Letter> next_;
+  Header header_;
+};
+
+}  // namespace hearth::plugins

@@ -1,0 +1,27 @@
+// Plug-ins that take the place of gloo's: one that meets through the store, and others that are wrong in one way each.
+#include "tests/comm/store_engine.h"
+
+#ifndef FAKE_ABI
+#define FAKE_ABI HEARTH_COMM_ABI
+#endif
+
+extern "C" {
+#ifdef FAKE_STRANGER
+int hearth_fake_stranger() { return 1; }
+#else
+int hearth_no_such_function();
+int hearth_fake_stranger();
+
+const HearthCommPlugin* hearth_comm_plugin() {
+  static HearthCommPlugin plugin = hearth::comm::store_plugin();
+  plugin.abi = FAKE_ABI;
+#ifdef FAKE_UNDEFINED
+  plugin.abi = hearth_no_such_function();
+#endif
+#ifdef FAKE_DEPENDENT
+  plugin.abi = hearth_fake_stranger();
+#endif
+  return &plugin;
+}
+#endif
+}

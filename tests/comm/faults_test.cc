@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <sstream>
+
+#include "hearth/comm/engine_group.h"
+#include "hearth/comm/socket.h"
+#include "hearth/comm/tcp_store.h"
+#include "hearth/comm/thread_engine.h"
+#include "hearth/comm/thread_world.h"
+#include "tests/comm/processes.h"
+#include "tests/comm/store_engine.h"
+#include "tests/support.h"
+
+namespace hearth::comm {
+namespace {
+
+using std::chrono::milliseconds;
+
+ThreadWorldOptions within(milliseconds timeout) {
+  ThreadWorldOptions options;
+  options.timeout = timeout;
+  return options;
+}
+
+TEST(ThreadWorld, RethrowsTheFirstExceptionAndEndsTheOthers) {
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  const auto body = [&](ProcessGroup& group) {
+    group.barrier()->wait();
+    if (group.rank() == 1) fail("rank 1 has had enough");
+    const std::string message = error_of([&] { group.barrier()->wait(); });
+    const std::lock_guard lock(mutex);
+    messages.push_back(message);
+  };
+  EXPECT_EQ(error_of([&] { run_threads(3, body); }), "rank 1 has had enough");
+  ASSERT_EQ(messages.size(), 2u);
+  for (const std::string& message : messages) EXPECT_TRUE(contains(message, "barrier")) << message;
+}
+
+TEST(TimeOuts, NameTheOperationAndTheRankThatDidNotCome) {
+  std::atomic<int> blamed = 0;
+  const auto body = [&](ProcessGroup& group) {
+    group.barrier()->wait();
+    float number = 0;
+    if (group.rank() == 2) {
+      while (blamed < 2) std::this_thread::sleep_for(milliseconds(5));
+      return;
+    }
+    const std::string message = error_of([&] { group.all_reduce(&number, 1, DType::f32)->wait(); });
+    EXPECT_TRUE(contains(message, "all_reduce")) << message;
+    EXPECT_TRUE(contains(message, "rank 2 has not come to it (last seen in barrier")) << message;
+    EXPECT_FALSE(message.find("rank 0 has") != message.npos || message.find("rank 1 has") != message.npos) << message;
+    // From now on everything fails at once, in the same words.
+    EXPECT_EQ(error_of([&] { group.broadcast(&number, 1, DType::f32, 0)->wait(); }), message);
+    EXPECT_TRUE(group.barrier()->done());
+    ++blamed;
+  };
+  run_threads(3, body, within(milliseconds(200)));
+}
+
+TEST(TimeOuts, OfMessagesNobodySends) {
+  const auto body = [](ProcessGroup& group) {
+    float number = 0;
+    const std::string message = error_of([&] { group.recv(&number, 1, DType::f32, 0)->wait(); });
+    EXPECT_TRUE(contains(message, "recv") && contains(message, "did not end within 0.1 s")) << message;
+  };
+  run_threads(1, body, within(milliseconds(100)));
+}
+
+TEST(Groups, EndWhatWasStartedBeforeTheyGo) {
+  std::int32_t numbers[3] = {1, 2, 3};
+  run_threads(3, [&](ProcessGroup& group) { group.all_reduce(&numbers[group.rank()], 1, DType::i32); });
+  for (const std::int32_t number : numbers) EXPECT_EQ(number, 6);
+}
+
+TEST(Groups, AreLeftAtOnceByAnExceptionAlthoughSomethingRuns) {
+  float number = 0;
+  const auto body = [&](ProcessGroup& group) {
+    group.recv(&number, 1, DType::f32, group.rank());
+    fail("out of here");
+  };
+  EXPECT_EQ(error_of([&] { run_threads(2, body); }), "out of here");
+}
+
+std::ptrdiff_t number_of_threads() { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); }
+
+TEST(Groups, DoNotWaitForAnEngineThatIsStuck) {
+  const std::ptrdiff_t threads = number_of_threads();
+  static std::atomic<bool> released = false;
+  static const HearthCommPlugin plugin = [] {
+    HearthCommPlugin stuck = store_plugin();
+    stuck.barrier = [](void*) -> const char* {
+      while (!released) std::this_thread::sleep_for(milliseconds(5));
+      return "released";
+    };
+    return stuck;
+  }();
+  EngineOptions options;
+  options.timeout = milliseconds(200);
+  options.beat = milliseconds(10);
+  options.grace = milliseconds(50);
+  const auto store = std::make_shared<MemoryStore>();
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < 2; ++rank)
+    ranks.emplace_back([&, rank] {
+      EngineGroup group(plugin, {rank, 2, rank, 2, "threads"}, store, options);
+      const std::string message = error_of([&] { group.barrier()->wait(); });
+      EXPECT_TRUE(contains(message, "barrier") && contains(message, "did not end within 0.2 s")) << message;
+    });
+  for (std::thread& rank : ranks) rank.join();
+  released = true;
+  while (number_of_threads() > threads) std::this_thread::sleep_for(milliseconds(1));
+}
+
+TEST(Groups, BindTheirThread) {
+  static const HearthCommPlugin plugin = [] {
+    HearthCommPlugin bound = store_plugin();
+    bound.barrier = [](void*) -> const char* {
+      cpu_set_t set;
+      sched_getaffinity(0, sizeof set, &set);
+      return CPU_COUNT(&set) == 1 ? nullptr : "not bound";
+    };
+    return bound;
+  }();
+  cpu_set_t usable;
+  sched_getaffinity(0, sizeof usable, &usable);
+  EngineOptions options;
+  for (int cpu = 0; options.cpus.empty(); ++cpu)
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &usable)) options.cpus.push_back(cpu);
+  EngineGroup group(plugin, {}, std::make_shared<MemoryStore>(), options);
+  EXPECT_EQ(error_of([&] { group.barrier()->wait(); }), "");
+}
+
+// Three processes meet again and again until the victim does something to itself; what the others say, a line each.
+std::string after(int victim, int signal) {
+  static const HearthCommPlugin plugin = store_plugin();
+  const int port = port_of(listen_at("127.0.0.1", 0));
+  const auto body = [&](int rank) {
+    EngineOptions options;
+    options.timeout = milliseconds(1500);
+    options.beat = milliseconds(50);
+    options.grace = milliseconds(500);
+    std::shared_ptr<Store> store;
+    if (rank == 0)
+      store = std::make_shared<StoreServer>("127.0.0.1", port, "");
+    else
+      store = std::make_shared<StoreClient>("127.0.0.1", port, "", milliseconds(10000));
+    store->set_last_will("gone/" + std::to_string(rank), "died");
+    EngineGroup group(plugin, {rank, 3, rank, 3, "environment"}, store, options);
+    for (int round = 0; round < 1000; ++round) {
+      if (rank == victim && round == 5) raise(signal);
+      group.barrier()->wait();
+    }
+  };
+  const std::vector<std::string> messages = run_processes(3, body, victim);
+  std::string lines;
+  for (int rank = 0; rank < 3; ++rank) {
+    if (rank == victim) continue;
+    EXPECT_TRUE(contains(messages[static_cast<std::size_t>(rank)], "barrier (operation"));
+    lines += messages[static_cast<std::size_t>(rank)] + "\n";
+  }
+  return lines;
+}
+
+// Each of the two lines names the victim and not the other survivor.
+void expect_blame(const std::string& messages, int victim, const char* words) {
+  std::istringstream lines(messages);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t blame = line.find(';');
+    ASSERT_NE(blame, line.npos) << line;
+    for (int rank = 0; rank < 3; ++rank)
+      EXPECT_EQ(line.find("rank " + std::to_string(rank), blame) != line.npos, rank == victim) << line;
+    EXPECT_TRUE(contains(line, words));
+  }
+}
+
+TEST(Faults, AKilledRankIsNamed) {
+  expect_blame(after(2, SIGKILL), 2, "rank 2 died or lost its connection (last seen in");
+}
+TEST(Faults, AStoppedRankIsNamed) { expect_blame(after(1, SIGSTOP), 1, "rank 1 gives no sign of life (last seen in"); }
+
+TEST(Faults, TheRankThatHoldsTheStoreIsNamed) {
+  const std::string killed = after(0, SIGKILL), stopped = after(0, SIGSTOP);
+  EXPECT_TRUE(contains(killed, "rank 0, which holds the job's store, cannot be reached")) << killed;
+  expect_blame(stopped, 0, "rank 0, which holds the job's store, gives no sign of life");
+}
+
+}  // namespace
+}  // namespace hearth::comm

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Jobs across four hosts on one machine: hosts.py ROW BUILD ENGINES. `list` instead of a row names them all.
+
+A host is a network namespace with an address of its own on a bridge, and a name of its own; what mpirun would do with
+ssh is done by a wrapper that enters the namespace. All of it lives in namespaces of this test, as root or, where the
+system lets ordinary users have them, as anybody; elsewhere the test says so and is skipped. The bytes that cross the
+links are counted, so that the network is really used."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import matrix
+
+SKIPPED = 77
+HOSTS = 4
+NETWORK = "10.77.0."
+LEAST_BYTES = 1 << 20  # over each link that a job uses; what the worker exchanges is more
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def enter_namespaces():
+    """Starts this script again where it may make networks; all that it starts ends with it."""
+    if "HEARTH_TEST_INSIDE" in os.environ:
+        return
+    own = ["unshare", "--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    for unshare in (own, own + ["--user", "--map-root-user"]):
+        if subprocess.run(unshare + ["true"], capture_output=True).returncode == 0:
+            os.environ["HEARTH_TEST_INSIDE"] = "1"
+            os.execvp(unshare[0], unshare + [sys.executable, os.path.abspath(__file__)] + sys.argv[1:])
+    skip("network namespaces cannot be made here: it takes root, or user namespaces for all")
+
+
+def sh(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        skip(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Hosts:
+    def __init__(self, folder):
+        self.folder = folder
+        self.holders = []
+        sh("ip", "link", "add", "bridge", "type", "bridge")
+        sh("ip", "link", "set", "bridge", "up")
+        for number in range(1, HOSTS + 1):
+            self.add(number)
+        names = "".join(f"{NETWORK}{n} host{n}\n" for n in range(1, HOSTS + 1))
+        with open(f"{folder}/names", "w") as file:
+            file.write("127.0.0.1 localhost\n" + names)
+        sh("mount", "--bind", f"{folder}/names", "/etc/hosts")
+        with open(f"{folder}/hostfile", "w") as file:
+            file.write("# one address a line\n" + "".join(f"{NETWORK}{n}\n" for n in range(1, HOSTS + 1)))
+        with open(f"{folder}/enter", "w") as file:
+            file.write("#!/bin/sh\n# As ssh: [options] host command\n"
+                       "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
+                       f"pid=$(cat {folder}/$1) && shift && exec nsenter -t $pid --net --uts -- /bin/sh -c \"$*\"\n")
+        os.chmod(f"{folder}/enter", 0o755)
+
+    def add(self, number):
+        hold = f"import socket, time; socket.sethostname('host{number}'); print('ready', flush=True); time.sleep(1e6)"
+        holder = subprocess.Popen(["unshare", "--net", "--uts", sys.executable, "-c", hold], stdout=subprocess.PIPE)
+        holder.stdout.readline()
+        self.holders.append(holder)
+        for name in (f"{NETWORK}{number}", f"host{number}"):
+            with open(f"{self.folder}/{name}", "w") as file:
+                file.write(str(holder.pid))
+        inside = ["nsenter", "-t", str(holder.pid), "--net", "ip"]
+        sh("ip", "link", "add", f"link{number}", "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid))
+        sh("ip", "link", "set", f"link{number}", "master", "bridge", "up")
+        sh(*inside, "addr", "add", f"{NETWORK}{number}/24", "dev", "eth0")
+        sh(*inside, "link", "set", "eth0", "up")
+        sh(*inside, "link", "set", "lo", "up")
+
+    def bytes(self):
+        """What each host has sent so far."""
+        links = {link["ifname"]: link for link in json.loads(sh("ip", "-s", "-j", "link"))}
+        return [links[f"link{n}"]["stats64"]["rx"]["bytes"] for n in range(1, HOSTS + 1)]
+
+    def run(self, launcher, ranks, per_host, command, **extra):
+        """mpirun on the first host, as its user would; the status, the output and the bytes sent by each host."""
+        before = self.bytes()
+        mpirun = launcher + ["-launcher-exec", f"{self.folder}/enter", "-f", f"{self.folder}/hostfile", "-n", str(ranks),
+                             "-ppn", str(per_host)]
+        environment = matrix.environment({"MASTER_ADDR": f"{NETWORK}1", "MASTER_PORT": "29500", **extra})
+        done = subprocess.run(["nsenter", "-t", str(self.holders[0].pid), "--net", "--uts"] + mpirun + command,
+                              env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=matrix.SECONDS)
+        return done.returncode, done.stdout, [after - b for after, b in zip(self.bytes(), before)]
+
+
+def works(hosts, launcher, ranks, per_host, backend, **extra):
+    started = time.time()
+    status, output, sent = hosts.run(launcher, ranks, per_host, [matrix.WORKER, backend, "quick"], **extra)
+    used = ranks // per_host
+    if status != 0 or output.count("all is well") != ranks or min(sent[:used]) < LEAST_BYTES:
+        sys.exit(f"{launcher[0]} -n {ranks} -ppn {per_host} with {backend} and {extra}: status {status}, "
+                 f"bytes sent {sent}\n{output}")
+    print(f"{launcher[0]} -n {ranks} -ppn {per_host} with {backend}: {time.time() - started:.1f} s, bytes sent {sent}")
+
+
+ROWS = {
+    # UCX, below Debian's MPICH, would see that the hosts are one machine and use its memory.
+    "mpich": lambda hosts: [works(hosts, matrix.MPICH, *shape, "mpi", UCX_TLS="tcp,self") for shape in ((4, 2), (16, 4))],
+    "intel": lambda hosts: [works(hosts, matrix.INTEL, *shape, "mpi") for shape in ((4, 2), (16, 4))],
+    "gloo": lambda hosts: works(hosts, matrix.MPICH, 4, 2, "gloo"),
+    "ccl": lambda hosts: [works(hosts, matrix.INTEL, 4, 2, "ccl"), works(hosts, matrix.MPICH, 4, 2, "ccl")],
+}
+
+if __name__ == "__main__":
+    if matrix.ROW == "list":
+        print(";".join(ROWS), end="")
+        sys.exit()
+    enter_namespaces()
+    with tempfile.TemporaryDirectory() as place:
+        ROWS[matrix.ROW](Hosts(place))

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""One row of the matrix of backends and launchers: matrix.py ROW BUILD ENGINES. `list` instead of a row names them all.
+
+Each row starts real processes with a real launcher; a launcher that cannot start is a failure. What the rows check is
+in worker.cc."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+ROW, BUILD, ENGINES = (sys.argv + ["", "", ""])[1:4]
+WORKER = os.path.join(BUILD, "bin", "plugin_worker")
+SECONDS = 60
+
+MPICH = ["mpirun.mpich"]
+OPENMPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"]
+INTEL = [os.path.join(ENGINES, "bin", "mpirun")]
+PLAIN = []
+
+OF_MPICH = ["loaded=libmpich.so.12", "absent=libmpi.so", "absent=libgloo.so", "absent=libccl.so"]
+OF_OPENMPI = ["loaded=libmpi.so.40", "absent=libmpich.so", "absent=libgloo.so", "absent=libccl.so"]
+OF_INTEL = ["loaded=libmpi.so.12", "loaded=libfabric.so.1", "absent=libmpich.so", "absent=libccl.so"]
+OF_GLOO = ["loaded=libgloo.so.0", "absent=libmpi.so", "absent=libmpich.so", "absent=libccl.so"]
+OF_CCL = ["loaded=libccl.so.1", "loaded=libfabric.so.1", "absent=libgloo.so", "absent=libmpich.so"]
+OVER_MPI = OF_CCL + ["loaded=libmpi.so.12"]
+OVER_OFI = OF_CCL + ["loaded=libtcp-fi.so"]
+
+
+def environment(extra):
+    """What the tests themselves run under must not leak into the job."""
+    leaks = ("PMI", "OMPI_", "MPI_", "I_MPI_", "FI_", "CCL_", "SLURM_", "HYDRA_", "HEARTH_PLUGIN_PATH")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(leaks)}
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "LD_LIBRARY_PATH", "VIRTUAL_ENV"):
+        clean.pop(name, None)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    clean.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), OMP_NUM_THREADS="1", CCL_WORKER_COUNT="1")
+    # Intel's mpirun is a script that starts the first mpiexec.hydra of PATH.
+    clean["PATH"] = os.path.join(ENGINES, "bin") + ":" + clean.get("PATH", "/usr/bin:/bin")
+    clean.update(extra)
+    return clean
+
+
+def start(launcher, size, arguments, extra):
+    """The exit status and the output of a job."""
+    base = environment(extra)
+    if launcher:
+        commands = [(launcher + ["-n", str(size), WORKER] + arguments, {})]
+    else:
+        commands = [([WORKER] + arguments, {"RANK": str(r), "WORLD_SIZE": str(size), "LOCAL_RANK": str(r),
+                                             "LOCAL_WORLD_SIZE": str(size)}) for r in range(size)]
+    with tempfile.TemporaryFile("w+") as output:
+        jobs = [subprocess.Popen(command, env={**base, **own}, stdout=output, stderr=subprocess.STDOUT,
+                                 stdin=subprocess.DEVNULL, start_new_session=True) for command, own in commands]
+        try:
+            # All ranks, or all but the last where that one is to fail.
+            status = max(abs(job.wait(SECONDS)) for job in jobs[:-1] or jobs) or abs(jobs[-1].wait(SECONDS))
+        finally:
+            for job in jobs:
+                if job.poll() is None:
+                    os.killpg(job.pid, signal.SIGKILL)
+        output.seek(0)
+        return status, output.read()
+
+
+def works(launcher, sizes, backend, libraries, limited=False, says="", **extra):
+    for size in sizes:
+        arguments = [backend] + libraries + (["limit=4096"] if limited or size == 1 else [])
+        status, output = start(launcher, size, arguments, extra)
+        if status != 0 or output.count("all is well") != size or says not in output:
+            sys.exit(f"{' '.join(launcher) or 'plain processes'}, {size} ranks of {arguments}, {extra}: "
+                     f"status {status}\n{output}")
+
+
+def refuses(launcher, backend, sentence, **extra):
+    status, output = start(launcher, 2, [backend], extra)
+    if status == 0 or sentence not in output:
+        sys.exit(f"{launcher} with {backend} and {extra} should have failed with {sentence!r}: status {status}\n{output}")
+
+
+def ends(launcher, backend, fault, says="", **extra):
+    """A rank that is stopped or killed ends the others, within the time-out of the worker and a few seconds."""
+    started = time.monotonic()
+    status, output = start(launcher, 3, [backend, f"fault={int(fault)}"], extra)
+    took = time.monotonic() - started
+    if status == 0 or took > 25 or says not in output:
+        sys.exit(f"{launcher} with {backend} and {fault.name}: status {status} after {took:.0f} s\n{output}")
+
+
+def refuses_the_plugin_of(other, launcher, own, sentence):
+    """Another MPI's plug-in in the place of the launcher's own."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(os.path.abspath(f"{BUILD}/lib/hearth/libhearth_comm_mpi_{other}.so"),
+                   f"{folder}/libhearth_comm_mpi_{own}.so")
+        refuses(launcher, "mpi", sentence, HEARTH_PLUGIN_PATH=folder)
+
+
+def setvars():
+    """A shell that sources what `hearth env --setvars` prints finds Intel's mpirun, and libccl."""
+    script = f'eval "$({BUILD}/bin/hearth env --setvars)" && command -v mpirun && ls "$LD_LIBRARY_PATH/libccl.so.1"'
+    clean = {**environment({}), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(["/bin/sh", "-ec", script], env=clean, capture_output=True, text=True)
+    if done.returncode != 0 or os.path.join(ENGINES, "bin", "mpirun") not in done.stdout:
+        sys.exit(f"status {done.returncode}: {done.stdout}{done.stderr}")
+
+
+ROWS = {
+    "setvars": setvars,
+    "gloo": lambda: works(PLAIN, [1, 2, 3, 4, 5], "gloo", OF_GLOO),
+    "gloo_limited": lambda: works(PLAIN, [3], "gloo", OF_GLOO, limited=True),
+    "gloo_mpich": lambda: works(MPICH, [2], "gloo", OF_GLOO),
+    "gloo_openmpi": lambda: works(OPENMPI, [2], "gloo", OF_GLOO),
+    "gloo_intel": lambda: works(INTEL, [2], "gloo", OF_GLOO),
+    "mpich": lambda: works(MPICH, [1, 2, 3, 4, 5], "mpi", OF_MPICH),
+    "mpich_limited": lambda: works(MPICH, [3], "mpi", OF_MPICH, limited=True),
+    "openmpi": lambda: works(OPENMPI, [1, 2, 3, 4, 5], "mpi", OF_OPENMPI),
+    "openmpi_limited": lambda: works(OPENMPI, [3], "mpi", OF_OPENMPI, limited=True),
+    "intel": lambda: works(INTEL, [1, 2, 3], "mpi", OF_INTEL),
+    "intel_limited": lambda: works(INTEL, [3], "mpi", OF_INTEL, limited=True),
+    "ccl_mpi_intel": lambda: works(INTEL, [2], "ccl", OVER_MPI, says="oneCCL over mpi"),
+    "ccl_limited": lambda: works(INTEL, [2], "ccl", OVER_MPI, limited=True),
+    "ccl_ofi_intel": lambda: works(INTEL, [2], "ccl", OVER_OFI, says="oneCCL over ofi", CCL_ATL_TRANSPORT="ofi"),
+    "ccl_ofi_mpich": lambda: works(MPICH, [2], "ccl", OVER_OFI, says="oneCCL over ofi"),
+    "ccl_ofi_openmpi": lambda: works(OPENMPI, [2], "ccl", OVER_OFI, says="oneCCL over ofi"),
+    "ccl_ofi_plain": lambda: works(PLAIN, [2, 3], "ccl", OVER_OFI, says="oneCCL over ofi"),
+    "ccl_mpi_refused": lambda: refuses(MPICH, "ccl", "needs a job started by Intel's mpirun", CCL_ATL_TRANSPORT="mpi"),
+    "mpi_plain_refused": lambda: refuses(PLAIN, "mpi", "mpirun"),
+    "intel_refused": lambda: refuses_the_plugin_of("intel", MPICH, "mpich", "started by MPICH's mpirun"),
+    "mpich_refused": lambda: refuses_the_plugin_of("mpich", OPENMPI, "openmpi", "started by Open MPI's mpirun"),
+    "openmpi_refused": lambda: refuses_the_plugin_of("openmpi", INTEL, "intel", "started by Intel's mpirun"),
+    "two_mpis_refused": lambda: refuses(OPENMPI, "mpi", "one MPI library a process", LD_PRELOAD="libmpich.so.12"),
+    "gloo_stopped": lambda: ends(PLAIN, "gloo", signal.SIGSTOP, "rank 2"),
+    "gloo_killed": lambda: ends(PLAIN, "gloo", signal.SIGKILL, "rank 2"),
+    "mpich_stopped": lambda: ends(MPICH, "mpi", signal.SIGSTOP, "rank 2"),
+    "mpich_killed": lambda: ends(MPICH, "mpi", signal.SIGKILL),
+    "openmpi_stopped": lambda: ends(OPENMPI, "mpi", signal.SIGSTOP, "rank 2"),
+    "intel_stopped": lambda: ends(INTEL, "mpi", signal.SIGSTOP, "rank 2"),
+    "ccl_stopped": lambda: ends(INTEL, "ccl", signal.SIGSTOP, "rank 2"),
+    "ccl_plain_killed": lambda: ends(PLAIN, "ccl", signal.SIGKILL, "rank 2"),
+}
+
+if __name__ == "__main__":
+    if ROW == "list":
+        print(";".join(ROWS), end="")
+    else:
+        ROWS[ROW]()
