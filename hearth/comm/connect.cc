@@ -6,12 +6,12 @@
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/version.h"
+#include "hearth/base/whole_number.h"
 #include "hearth/comm/engine_group.h"
 #include "hearth/comm/plugin_loader.h"
 #include "hearth/comm/socket.h"
 #include "hearth/comm/tcp_store.h"
 #include "hearth/comm/thread_world.h"
-#include "hearth/comm/whole_number.h"
 
 namespace hearth::comm {
 namespace {

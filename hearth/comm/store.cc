@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "hearth/base/error.h"
-#include "hearth/comm/whole_number.h"
+#include "hearth/base/whole_number.h"
 
 namespace hearth::comm {
 

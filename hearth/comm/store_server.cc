@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "hearth/base/error.h"
+#include "hearth/base/whole_number.h"
 #include "hearth/comm/store_wire.h"
 #include "hearth/comm/tcp_store.h"
-#include "hearth/comm/whole_number.h"
 
 namespace hearth::comm {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
-#include "hearth/comm/whole_number.h"
+#include "hearth/base/whole_number.h"
 
 namespace hearth::comm {
 namespace {

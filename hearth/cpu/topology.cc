@@ -62,7 +62,29 @@ Set usable_processors(const Handle& handle) {
   }
   if (omp_get_num_places() == 0 && hwloc_get_cpubind(handle.get(), set.get(), HWLOC_CPUBIND_THREAD) != 0)
     hwloc_bitmap_copy(set.get(), hwloc_topology_get_allowed_cpuset(handle.get()));
+  if (!hwloc_topology_is_thissystem(handle.get()))
+    hwloc_bitmap_copy(set.get(), hwloc_topology_get_allowed_cpuset(handle.get()));
   return set;
+}
+
+std::vector<int> members(hwloc_const_bitmap_t set) {
+  std::vector<int> result;
+  for (int id = -1; (id = hwloc_bitmap_next(set, id)) != -1;) result.push_back(id);
+  return result;
+}
+
+Set set_of(const std::vector<int>& ids) {
+  Set set(hwloc_bitmap_alloc());
+  for (const int id : ids) hwloc_bitmap_set(set.get(), static_cast<unsigned>(id));
+  return set;
+}
+
+// Memory of several kinds may share its cores: they belong to the first node.
+hwloc_obj_t node_of(const Handle& handle, hwloc_obj_t core) {
+  for (hwloc_obj_t node = nullptr;
+       (node = hwloc_get_next_obj_by_type(handle.get(), HWLOC_OBJ_NUMANODE, node)) != nullptr;)
+    if (hwloc_bitmap_intersects(node->cpuset, core->cpuset)) return node;
+  return nullptr;
 }
 
 Topology detect() {
@@ -91,5 +113,49 @@ const Topology& topology() {
 }
 
 std::string hwloc_version() { return HWLOC_VERSION; }
+
+UsableMachine usable_machine() {
+  const Handle handle = load();
+  UsableMachine machine;
+  machine.real = hwloc_topology_is_thissystem(handle.get()) != 0;
+  if (machine.real) machine.processor_quota = cgroup_processors();
+  const Set usable = usable_processors(handle);
+  const bool knows_cores = hwloc_get_nbobjs_by_type(handle.get(), HWLOC_OBJ_CORE) > 0;
+  const hwloc_obj_type_t core_type = knows_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  std::vector<NumaNode>& nodes = machine.nodes;
+  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(handle.get(), core_type, core)) != nullptr;) {
+    const Set threads(hwloc_bitmap_alloc());
+    hwloc_bitmap_and(threads.get(), core->cpuset, usable.get());
+    if (hwloc_bitmap_iszero(threads.get())) continue;
+    const hwloc_obj_t home = node_of(handle, core);
+    const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(handle.get(), HWLOC_OBJ_PACKAGE, core);
+    const int id = home == nullptr ? 0 : static_cast<int>(home->os_index);
+    auto node = std::ranges::find(nodes, id, &NumaNode::id);
+    if (node == nodes.end())
+      node = nodes.insert(node, {id, package == nullptr ? 0 : static_cast<int>(package->os_index), {}});
+    node->cores.push_back(members(threads.get()));
+  }
+  check(!nodes.empty(), "[topology] hwloc finds no core that this process may run on");
+  return machine;
+}
+
+std::vector<int> processors_of_process(int pid) {
+  const Handle handle = load();
+  const Set set(hwloc_bitmap_alloc());
+  const bool known =
+      hwloc_topology_is_thissystem(handle.get()) && hwloc_get_proc_cpubind(handle.get(), pid, set.get(), 0) == 0;
+  return known ? members(set.get()) : std::vector<int>();
+}
+
+void bind_process(const std::vector<int>& processors, const std::vector<int>& nodes) {
+  const Handle handle = load();
+  if (!hwloc_topology_is_thissystem(handle.get())) return;
+  check(hwloc_set_cpubind(handle.get(), set_of(processors).get(), HWLOC_CPUBIND_PROCESS) == 0,
+        "the system does not let this process run on the cores that were chosen for it");
+  // Containers often forbid it; memory then comes from the node of the thread that touches it first, which is near.
+  if (!nodes.empty())
+    hwloc_set_membind(handle.get(), set_of(nodes).get(), HWLOC_MEMBIND_BIND,
+                      HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET);
+}
 
 }  // namespace hearth::cpu

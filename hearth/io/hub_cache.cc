@@ -18,8 +18,7 @@ std::filesystem::path user_cache() {
 std::filesystem::path hub_folder(const std::string& cache_dir) {
   if (!cache_dir.empty()) return cache_dir;
   if (const std::string folder = environment("HF_HUB_CACHE"); !folder.empty()) return folder;
-  if (const std::string folder = environment("HF_HOME"); !folder.empty()) return std::filesystem::path(folder) / "hub";
-  return user_cache() / "huggingface" / "hub";
+  return hugging_face_home() / "hub";
 }
 
 std::string without_space(std::string text) {
@@ -32,6 +31,11 @@ std::string without_space(std::string text) {
 std::filesystem::path cache_folder() {
   const std::string folder = environment("HEARTH_CACHE");
   return folder.empty() ? user_cache() / "hearth" : std::filesystem::path(folder);
+}
+
+std::filesystem::path hugging_face_home() {
+  const std::string folder = environment("HF_HOME");
+  return folder.empty() ? user_cache() / "huggingface" : std::filesystem::path(folder);
 }
 
 std::filesystem::path find_model(const std::string& name, const std::string& cache_dir, const std::string& revision) {

@@ -1,0 +1,230 @@
+#include "hearth/launch/launch_plan.h"
+
+#include <algorithm>
+
+#include "hearth/base/error.h"
+#include "hearth/launch/cpu_list.h"
+#include "hearth/launch/hostfile.h"
+#include "hearth/launch/openmp_settings.h"
+#include "hearth/launch/ports.h"
+#include "hearth/launch/started_rank.h"
+#include "hearth/launch/user_environment.h"
+
+namespace hearth::launch {
+namespace {
+
+constexpr std::int64_t kPort = 29500;
+const std::string kHere = "127.0.0.1";
+
+class Planner {
+ public:
+  Planner(const LaunchOptions& options, const ConfigSource& file, const comm::World& world)
+      : options_(options), file_(file) {
+    plan_.world = world;
+  }
+
+  LaunchPlan plan() {
+    // One process that a launcher of any kind has started is no world: it may start one.
+    const bool exists =
+        plan_.world.launcher != "none" && (plan_.world.launcher != "environment" || plan_.world.size > 1);
+    if (!exists) choose_way();
+    choose_communication();
+    choose_cores();
+    if (exists) {
+      join_world();
+    } else {
+      count_processes();
+    }
+    place_ranks();
+    choose_meeting_point();
+    plan_.script = script_settings(options_, file_, plan_.decisions);
+    explain_kmp_variables(plan_.decisions);
+    return std::move(plan_);
+  }
+
+ private:
+  void join_world() {
+    plan_.way = Way::existing_world;
+    if (options_.log_dir || options_.max_restarts > 0)
+      warn("--log_dir and --max_restarts have no effect on a world that exists already: {} runs it",
+           plan_.world.launcher);
+    plan_.num_processes = plan_.world.size;
+    plan_.local_processes = plan_.world.local_size;
+    const std::string found =
+        fmt::format("this is rank {} of a world that exists already ({})", plan_.world.rank, plan_.world.launcher);
+    plan_.decisions.note("num_processes", std::to_string(plan_.num_processes), found + ": one process is started");
+    check(
+        !options_.num_processes || *options_.num_processes == plan_.world.size,
+        "--num_processes {} and the world that was found here ({}), of {}, do not agree: start as many as you ask for",
+        options_.num_processes.value_or(0), plan_.world.launcher, plan_.world.size);
+    if (const auto wanted = file_.get(&LaunchConfig::num_processes); wanted && *wanted != plan_.world.size)
+      warn("{} says num_processes: {}, but the world that was found here ({}) has {}, which counts", file_.path(),
+           *wanted, plan_.world.launcher, plan_.world.size);
+  }
+
+  void choose_way() {
+    const bool asked = options_.mpirun || options_.mpirun_ccl;
+    plan_.hostfile = plan_.decisions.choose<std::string>(
+        "mpirun_hostfile",
+        {{options_.mpirun_hostfile, "--mpirun_hostfile"}, {file_.get(&LaunchConfig::mpirun_hostfile), file_.path()}});
+    if (plan_.hostfile) hosts_ = read_hostfile(*plan_.hostfile);
+    if (!asked && !plan_.hostfile) return;
+    plan_.way = Way::mpirun;
+    plan_.decisions.note("started by", "mpirun", plan_.hostfile ? "a hostfile is given" : "--mpirun or --mpirun_ccl");
+  }
+
+  void count_processes() {
+    const auto here = plan_.hostfile ? std::optional(static_cast<std::int64_t>(hosts_.size())) : std::nullopt;
+    const std::int64_t machines =
+        plan_.decisions
+            .choose<std::int64_t>("num_machines", {{options_.num_machines, "--num_machines"},
+                                                   {file_.get(&LaunchConfig::num_machines), file_.path()},
+                                                   {here, "the hosts of the hostfile"},
+                                                   {1, "by default"}})
+            .value();
+    check(!here || *here >= machines,
+          "{} names {} host(s), but {} machines are to be used: add hosts, or lower --num_machines",
+          plan_.hostfile.value_or(""), hosts_.size(), machines);
+    const std::vector<cpu::NumaNode> nodes = chosen_nodes(machine_, plan_.request);
+    const auto by_cores =
+        options_.ncores_per_instance ? std::optional(ranks_that_fit(nodes, plan_.request) * machines) : std::nullopt;
+    const auto instances = options_.ninstances ? std::optional(*options_.ninstances * machines) : std::nullopt;
+    const std::int64_t processes =
+        plan_.decisions
+            .choose<std::int64_t>("num_processes",
+                                  {{options_.num_processes, "--num_processes"},
+                                   {instances, "--ninstances"},
+                                   {by_cores, "as many as --ncores_per_instance leaves cores for"},
+                                   {file_.get(&LaunchConfig::num_processes), file_.path()},
+                                   {static_cast<std::int64_t>(nodes.size()) * machines, "by default one a NUMA node"}})
+            .value();
+    check(processes % machines == 0,
+          "{} processes do not divide among {} machines: each runs as many; change --num_processes or --num_machines",
+          processes, machines);
+    check(processes <= 65536 && processes > 0, "--num_processes {} is no number of processes", processes);
+    plan_.num_processes = static_cast<int>(processes);
+    plan_.num_machines = static_cast<int>(machines);
+    plan_.local_processes = plan_.num_processes / plan_.num_machines;
+    if (plan_.way != Way::mpirun) choose_machine();
+  }
+
+  void choose_machine() {
+    plan_.machine_rank = static_cast<int>(
+        plan_.decisions
+            .choose<std::int64_t>("machine_rank", {{options_.machine_rank, "--machine_rank"},
+                                                   {file_.get(&LaunchConfig::machine_rank), file_.path()},
+                                                   {0, "by default"}})
+            .value());
+    check(plan_.machine_rank < plan_.num_machines, "--machine_rank {}: {} machine(s) count from 0 to {}",
+          plan_.machine_rank, plan_.num_machines, plan_.num_machines - 1);
+    const bool supervised = options_.log_dir || options_.max_restarts > 0;
+    plan_.way = plan_.num_processes == 1 && !supervised ? Way::one_process : Way::processes;
+  }
+
+  void choose_communication() {
+    const auto none = std::optional<std::int64_t>();
+    plan_.communication_threads = plan_.decisions.choose<std::int64_t>(
+        "ccl_worker_count", {{options_.ccl_worker_count, "--ccl_worker_count"},
+                             {options_.mpirun_ccl, "--mpirun_ccl"},
+                             {plan_.hostfile ? file_.get(&LaunchConfig::mpirun_ccl) : none, file_.path()},
+                             {number_in_environment("CCL_WORKER_COUNT"), "CCL_WORKER_COUNT"},
+                             {plan_.hostfile ? std::optional<std::int64_t>(1) : none, "by default with a hostfile"}});
+  }
+
+  void choose_cores() {
+    PlacementRequest& request = plan_.request;
+    request.cores_per_rank = options_.ncores_per_instance;
+    request.use_logical_cores = options_.use_logical_cores;
+    request.threads = plan_.decisions.choose<std::int64_t>(
+        "num_cpu_threads_per_process", {{options_.num_cpu_threads_per_process, "--num_cpu_threads_per_process"},
+                                        {number_in_environment("OMP_NUM_THREADS"), "OMP_NUM_THREADS"}});
+    if (request.threads == 0) request.threads.reset();
+    if (options_.nodes_list) request.nodes = parse_cpu_list(*options_.nodes_list, "--nodes_list");
+    if (options_.cores_list) request.processors = parse_cpu_list(*options_.cores_list, "--cores_list");
+    request.communication_cores = plan_.communication_threads.value_or(0);
+    request.communication_processors = communication_affinity();
+  }
+
+  void place_ranks() {
+    PlacementRequest& request = plan_.request;
+    request.ranks = plan_.local_processes;
+    if (plan_.num_processes == 1) request.communication_cores = 0;
+    if (plan_.way == Way::existing_world) {
+      StartedRank started = place_started_rank(plan_.world.local_rank, request);
+      plan_.placement = {std::move(started.placement)};
+      plan_.communication_processors = std::move(started.communication_processors);
+      plan_.warnings.insert(plan_.warnings.end(), started.warnings.begin(), started.warnings.end());
+    } else {
+      Placement placement = place(machine_, request);
+      plan_.placement = std::move(placement.ranks);
+      plan_.communication_processors = communication_processors(plan_.placement);
+      const bool ranks_will_say_it = plan_.way == Way::mpirun && !options_.dry_run;
+      if (!ranks_will_say_it) plan_.warnings = std::move(placement.warnings);
+    }
+    if (!request.threads)
+      plan_.decisions.note("num_cpu_threads_per_process", std::to_string(plan_.placement.front().threads),
+                           machine_.processor_quota ? "the processor time of this control group, or one a core"
+                                                    : "one a core of the process");
+  }
+
+  void choose_meeting_point() {
+    Decisions& decisions = plan_.decisions;
+    const auto none = std::optional<std::string>();
+    const bool over_hosts = plan_.way == Way::existing_world ? plan_.world.several_hosts() : plan_.num_machines > 1;
+    plan_.main_ip =
+        decisions
+            .choose<std::string>(
+                "main_process_ip",
+                {{options_.main_process_ip, "--main_process_ip"},
+                 {file_.get(&LaunchConfig::main_process_ip), file_.path()},
+                 {text_in_environment("MASTER_ADDR"), "MASTER_ADDR"},
+                 {over_hosts && !hosts_.empty() ? std::optional(hosts_.front()) : none, "the first of the hostfile"},
+                 {over_hosts ? none : std::optional(kHere), "all ranks are on this host"}})
+            .value_or("");
+    check(plan_.way != Way::processes || !over_hosts || !plan_.main_ip.empty(),
+          "{} machines need to know where rank 0 is: give --main_process_ip and --main_process_port on each",
+          plan_.num_machines);
+    choose_port(over_hosts);
+  }
+
+  void choose_port(bool over_hosts) {
+    Decisions& decisions = plan_.decisions;
+    const auto given = decisions.choose<std::int64_t>("main_process_port",
+                                                      {{options_.main_process_port, "--main_process_port"},
+                                                       {file_.get(&LaunchConfig::main_process_port), file_.path()},
+                                                       {number_in_environment("MASTER_PORT"), "MASTER_PORT"}});
+    plan_.main_port = given.value_or(kPort);
+    if (!given) decisions.note("main_process_port", std::to_string(kPort), "by default");
+    check(plan_.main_port <= 65535, "{} is no port: they end at 65535", plan_.main_port);
+    const bool listens_here = (plan_.way == Way::processes && plan_.machine_rank == 0) ||
+                              (plan_.way == Way::mpirun && plan_.num_machines == 1);
+    check(plan_.main_port != 0 || plan_.way == Way::one_process || (listens_here && !over_hosts),
+          "--main_process_port 0: the ranks of several launchers cannot guess the same free port; name one");
+    const bool must_change = plan_.main_port == 0 || (listens_here && !port_is_free(static_cast<int>(plan_.main_port)));
+    check(!must_change || plan_.main_port == 0 || (!given && !over_hosts),
+          "the port {} is in use on this host: choose another with --main_process_port, or 0 for any that is free",
+          plan_.main_port);
+    if (!must_change) return;
+    plan_.main_port = free_port();
+    decisions.amend(std::to_string(plan_.main_port), given ? "free" : fmt::format("{} is in use", kPort));
+  }
+
+  template <class... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) {
+    plan_.warnings.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  const LaunchOptions& options_;
+  const ConfigSource& file_;
+  cpu::UsableMachine machine_ = cpu::usable_machine();
+  std::vector<std::string> hosts_;
+  LaunchPlan plan_;
+};
+
+}  // namespace
+
+LaunchPlan make_plan(const LaunchOptions& options, const ConfigSource& file, const comm::World& world) {
+  return Planner(options, file, world).plan();
+}
+
+}  // namespace hearth::launch

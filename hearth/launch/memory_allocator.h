@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+#include "hearth/launch/decisions.h"
+#include "hearth/launch/variables.h"
+
+namespace hearth::launch {
+
+// LD_PRELOAD for tcmalloc or jemalloc; `auto` takes the first that this machine has, and the system's otherwise.
+Variables allocator_settings(std::string_view choice, Decisions& decisions);
+
+}  // namespace hearth::launch

@@ -1,0 +1,77 @@
+#include "hearth/launch/orphan_guard.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <vector>
+
+#include "hearth/base/error.h"
+#include "hearth/launch/process.h"
+
+namespace hearth::launch {
+namespace {
+
+// Returns at the launcher's end, when no process has the pipe's other end any more.
+std::vector<pid_t> read_groups(int descriptor) {
+  std::vector<pid_t> groups;
+  for (pid_t group = 0;;) {
+    const ssize_t count = read(descriptor, &group, sizeof group);
+    if (count == sizeof group) groups.push_back(group);
+    if (count == 0 || (count < 0 && errno != EINTR)) return groups;
+  }
+}
+
+// Nobody waits for this process, and it keeps nothing open that somebody waits for the end of.
+[[noreturn]] void kill_group_after(int process, pid_t group) {
+  setsid();
+  dup2(process, 0);
+  close_range(1, ~0U, 0);
+  pollfd ended{0, POLLIN, 0};
+  while (poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
+  kill(-group, SIGKILL);
+  _exit(0);
+}
+
+}  // namespace
+
+void guard_this_process() {
+  end_with_parent();
+  const bool on_terminal = isatty(STDIN_FILENO) != 0;  // whose signals a group of its own would miss
+  const pid_t self = getpid();
+  if (!on_terminal) setpgid(0, 0);
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, self, 0));
+  if (process < 0 || getpgrp() != self) return;
+  const pid_t between = fork();
+  if (between == 0) {
+    if (fork() == 0) kill_group_after(process, self);
+    _exit(0);
+  }
+  close(process);
+  if (between > 0) waitpid(between, nullptr, 0);
+}
+
+OrphanGuard::OrphanGuard() : pid_(fork()) {
+  check(pid_ >= 0, "this system starts no more processes");
+  if (pid_ == 0) {
+    setpgid(0, 0);
+    told_.close_writer();
+    for (const pid_t group : read_groups(told_.reader())) kill(-group, SIGKILL);
+    _exit(0);
+  }
+  told_.close_reader();
+}
+
+OrphanGuard::~OrphanGuard() {
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+void OrphanGuard::watch(pid_t group) {
+  [[maybe_unused]] const ssize_t count = write(told_.writer(), &group, sizeof group);
+}
+
+}  // namespace hearth::launch

@@ -1,0 +1,71 @@
+#include "hearth/launch/started_rank.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "hearth/base/environment.h"
+#include "hearth/base/log.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/launch/user_environment.h"
+
+namespace hearth::launch {
+namespace {
+
+std::vector<int> processors_of(const cpu::UsableMachine& machine) {
+  std::vector<int> all;
+  for (const cpu::NumaNode& node : machine.nodes)
+    for (const Place& core : node.cores) all.insert(all.end(), core.begin(), core.end());
+  std::ranges::sort(all);
+  return all;
+}
+
+// A mask that all ranks share is the starter's own.
+bool is_bound_by_starter(const cpu::UsableMachine& machine) {
+  const std::vector<int> starters = cpu::processors_of_process(getppid());
+  return !starters.empty() && starters != processors_of(machine);
+}
+
+bool threads_are_bound() {
+  return std::ranges::any_of(std::array{"OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY"},
+                             [](const char* variable) { return !environment(variable).empty(); });
+}
+
+std::vector<int> part_of_list(const std::vector<int>& list, int part, int parts) {
+  const auto length = static_cast<std::ptrdiff_t>(list.size()) / parts;
+  return {list.begin() + part * length, list.begin() + (part + 1) * length};
+}
+
+}  // namespace
+
+StartedRank place_started_rank(int local_rank, const PlacementRequest& request) {
+  cpu::UsableMachine machine = cpu::usable_machine();
+  const bool bound = request.ranks > 1 && is_bound_by_starter(machine);
+  if (!bound) {
+    const Placement all = place(machine, request);
+    return {all.ranks[static_cast<std::size_t>(local_rank)], communication_processors(all.ranks), all.warnings};
+  }
+  PlacementRequest alone = request;
+  alone.ranks = 1;
+  alone.communication_processors.clear();
+  if (machine.processor_quota) *machine.processor_quota /= request.ranks;
+  const Placement own = place(machine, alone);
+  return {own.ranks.front(), {}, own.warnings};
+}
+
+std::vector<int> place_this_process(int local_rank, int local_size) {
+  if (local_size <= 1 || threads_are_bound()) return part_of_list(communication_affinity(), local_rank, local_size);
+  PlacementRequest request;
+  request.ranks = local_size;
+  request.communication_cores = number_in_environment("CCL_WORKER_COUNT").value_or(0);
+  request.communication_processors = communication_affinity();
+  const auto [rank, all_communication, warnings] = place_started_rank(local_rank, request);
+  if (local_rank == 0)
+    for (const std::string& warning : warnings) log_warning("{}", warning);
+  cpu::bind_process(rank.processors(), rank.nodes);
+  if (environment("OMP_NUM_THREADS").empty()) cpu::set_num_threads(rank.threads);
+  return communication_processors({rank});
+}
+
+}  // namespace hearth::launch

@@ -1,0 +1,88 @@
+#include "hearth/launch/target.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "hearth/base/error.h"
+#include "hearth/base/whole_number.h"
+
+namespace hearth::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> value_of(const std::vector<std::string>& words, std::string_view flag) {
+  std::optional<std::string> value;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string name = words[i].substr(0, words[i].find('='));
+    std::ranges::replace(name, '-', '_');
+    if (name != flag) continue;
+    if (name.size() < words[i].size()) {
+      value = words[i].substr(name.size() + 1);
+    } else if (i + 1 < words.size()) {
+      value = words[i + 1];
+    }
+  }
+  return value;
+}
+
+std::int64_t step_of(const std::string& folder) {
+  constexpr std::string_view kPrefix = "checkpoint-";
+  if (!folder.starts_with(kPrefix)) return -1;
+  return whole_number<std::int64_t>(std::string_view(folder).substr(kPrefix.size()), 0).value_or(-1);
+}
+
+std::int64_t seconds_of(const fs::path& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 ? static_cast<std::int64_t>(facts.st_mtime) : 0;
+}
+
+std::optional<fs::path> last_checkpoint(const fs::path& folder, std::int64_t since) {
+  std::optional<fs::path> last;
+  std::int64_t last_step = -1;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::int64_t step = step_of(entry.path().filename().string());
+    if (step <= last_step || seconds_of(entry.path()) < since) continue;
+    last_step = step;
+    last = entry.path();
+  }
+  return last;
+}
+
+}  // namespace
+
+std::string own_program() { return fs::read_symlink("/proc/self/exe").string(); }
+
+std::vector<std::string> target_command(const LaunchOptions& options, std::span<const std::string> commands) {
+  std::vector<std::string> words;
+  const bool is_script = options.target.ends_with(".py");
+  check(!options.module || !options.no_python, "--module and --no_python contradict each other: a module needs Python");
+  if (options.module) {
+    words = {"python3", "-u", "-m"};
+  } else if (options.no_python) {
+    words = {};
+  } else if (std::ranges::find(commands, options.target) != commands.end()) {
+    check(options.target != "launch", "'hearth launch launch' starts nothing: name what is to run");
+    words = {own_program()};
+  } else if (is_script) {
+    check(fs::exists(options.target), "there is no script {}", options.target);
+    words = {"python3", "-u"};
+  }
+  words.push_back(options.target);
+  words.insert(words.end(), options.target_arguments.begin(), options.target_arguments.end());
+  return words;
+}
+
+std::vector<std::string> resumed(std::vector<std::string> command, std::int64_t started) {
+  if (command.size() < 2 || command[0] != own_program() || !command[1].starts_with("run_")) return command;
+  const auto folder = value_of(command, "__output_dir");
+  const auto checkpoint = folder ? last_checkpoint(*folder, started) : std::nullopt;
+  if (checkpoint) command.insert(command.end(), {"--resume_from_checkpoint", checkpoint->string()});
+  return command;
+}
+
+}  // namespace hearth::launch

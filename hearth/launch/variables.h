@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hearth::launch {
+
+// Environment variables that a process is given, besides those of the launcher.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+}  // namespace hearth::launch

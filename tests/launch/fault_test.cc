@@ -1,0 +1,152 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/launch/launch_program.h"
+#include "tests/launch/process_state.h"
+
+namespace hearth {
+namespace {
+
+const std::string kTwo = "-q --num_processes 2 --main_process_port 0 ";
+
+class Faults : public LaunchTest {
+ protected:
+  // Kills the launcher with its ranks running, and waits for their end.
+  bool ranks_end_with_launcher(const std::string& flags, const std::string& before = "") const {
+    launch(flags +
+               "sh -c 'sleep 60 & echo $! > child_$RANK; echo $$ > pid_$RANK; wait' & launcher=$!; "
+               "while ! [ -s pid_0 -a -s pid_1 ]; do sleep 0.01; done; kill -KILL $launcher; wait $launcher",
+           before);
+    const auto any_runs = [&] { return runs("pid_0") || runs("pid_1") || runs("child_0") || runs("child_1"); };
+    for (int i = 0; i < 1000 && any_runs(); ++i) usleep(10000);
+    const bool ended = !any_runs();
+    for (const char* file : {"pid_0", "pid_1", "child_0", "child_1"}) fs::remove(folder() / file);
+    return ended;
+  }
+  bool runs(const std::string& file) const { return process_runs(std::stoi(io::read_file(folder() / file))); }
+};
+
+TEST_F(Faults, ARankThatCrashes) {
+  const Outcome outcome =
+      launch(kTwo +
+             "sh -c 'echo $$ > pid_$RANK; if [ $RANK = 1 ]; then while ! [ -s pid_0 ]; do sleep 0.01; done; echo "
+             "went wrong >&2; kill -SEGV $$; fi; sleep 60'");
+  EXPECT_EQ(outcome.status, 128 + SIGSEGV);
+  EXPECT_TRUE(contains(outcome.err, "hearth: rank 1 was ended by signal 11"));
+  EXPECT_TRUE(contains(outcome.err, "its last lines:\n  went wrong\n"));
+  EXPECT_FALSE(runs("pid_0"));
+}
+
+TEST_F(Faults, TheStatusIsTheFailingRanks) {
+  EXPECT_EQ(launch(kTwo + "sh -c 'exit $((RANK * 42))'").status, 42);
+  EXPECT_EQ(launch("-q --num_processes 1 sh -c 'exit 9'").status, 9);
+}
+
+TEST_F(Faults, APortInUse) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  EXPECT_EQ(launch("--num_processes 2 --main_process_port " + port + " true").error(),
+            "the port " + port +
+                " is in use on this host: choose another with --main_process_port, or 0 for any that is free");
+  close(listener);
+}
+
+TEST_F(Faults, AnUnknownHost) {
+  write("hostfile", "localhost\nno-such-host.invalid\n");
+  EXPECT_TRUE(contains(launch("--num_machines 2 --num_processes 2 --mpirun_hostfile hostfile true").error(),
+                       "hostfile, line 2: the host 'no-such-host.invalid' is not known here"));
+}
+
+TEST_F(Faults, FewerHostsThanMachines) {
+  write("hostfile", "localhost\n");
+  EXPECT_TRUE(contains(launch("--num_machines 2 --num_processes 2 --mpirun_hostfile hostfile true").error(),
+                       "hostfile names 1 host(s), but 2 machines are to be used"));
+}
+
+TEST_F(Faults, NoMpirun) {
+  fs::create_directories(folder() / "empty");
+  EXPECT_TRUE(contains(launch("--mpirun --num_processes 2 true", "PATH=" + (folder() / "empty").string()).error(),
+                       "there is no mpirun on this machine: install"));
+}
+
+TEST_F(Faults, MoreRanksThanCores) {
+  const Outcome outcome = launch("--num_processes 6 --main_process_port 0 true",
+                                 "export HWLOC_XMLFILE=" + fixture("topology/one_node.xml").string() + ";");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "6 ranks share 4 core(s) of this host, one thread each and not bound"));
+}
+
+TEST_F(Faults, NoSuchTarget) {
+  EXPECT_TRUE(contains(launch("--num_processes 1 run_q").error(), "cannot start 'run_q': "));
+  EXPECT_TRUE(contains(launch(kTwo + "run_q").error(), "cannot start 'run_q': "));
+}
+
+TEST_F(Faults, AConfigurationThatDoesNotFit) {
+  EXPECT_TRUE(contains(launch("--num_machines 2 --num_processes 3 true").error(), "3 processes do not divide among 2"));
+  EXPECT_TRUE(contains(launch("--num_machines 2 --num_processes 2 true").error(), "give --main_process_ip"));
+  EXPECT_TRUE(contains(launch("--machine_rank 2 --num_processes 1 true").error(), "--machine_rank 2"));
+  EXPECT_NE(launch("--config_file none.yaml true").error(), "");
+}
+
+TEST_F(Faults, NoRankOutlivesAKilledLauncher) {
+  EXPECT_TRUE(ranks_end_with_launcher(kTwo));
+  for (const char* kind : {"mpich", "openmpi"}) {
+    const std::string path = path_of_mpirun(kind);
+    if (path.empty()) GTEST_SKIP() << "there is no mpirun." << kind;
+    EXPECT_TRUE(ranks_end_with_launcher(kTwo + "--mpirun ", "export " + path + ";")) << kind;
+  }
+}
+
+TEST_F(Faults, UnderMpirunTheStatusIsTheFailingRanksToo) {
+  const std::string path = path_of_mpirun("mpich");
+  if (path.empty()) GTEST_SKIP() << "there is no mpirun.mpich";
+  const Outcome outcome = launch(kTwo + "--mpirun sh -c 'exit $((RANK * 5))'", "export " + path + ";");
+  EXPECT_EQ(outcome.status, 5);
+  EXPECT_TRUE(contains(outcome.err, "hearth: mpirun ended with status 5"));
+}
+
+TEST_F(Faults, RestartsUntilItWorks) {
+  const Outcome outcome = launch(
+      kTwo +
+      "--max_restarts 2 --log_dir logs sh -c 'echo $TORCHELASTIC_RESTART_COUNT; [ $TORCHELASTIC_RESTART_COUNT = 2 ]'");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "all processes are started again, 2 of 2 restarts"));
+  EXPECT_TRUE(contains(io::read_file(folder() / "logs/rank_0.stdout.log"), "2\n"));
+  EXPECT_EQ(launch(kTwo + "--max_restarts 1 sh -c 'exit 6'").status, 6);
+}
+
+TEST_F(Faults, ARestartOfRunQaResumes) {
+  fs::create_directories(folder() / "out/eval_predictions.json/in_the_way");  // evaluation fails, after training
+  const std::string job = "run_qa --model_name_or_path " + start_model().string() + " --train_file " +
+                          (kFixtures / "train.json").string() + " --validation_file " +
+                          (kFixtures / "dev.json").string() +
+                          " --max_seq_length 64 --doc_stride 16 --max_steps 2 --save_steps 2 --disable_tqdm True "
+                          "--do_train --do_eval --output_dir out --overwrite_output_dir";
+  const Outcome outcome =
+      launch("-q --num_processes 1 --num_cpu_threads_per_process 1 --max_restarts 1 --log_dir logs " + job);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(contains(outcome.err, "all processes are started again, 1 of 1 restarts"));
+  EXPECT_TRUE(contains(outcome.out, "out/checkpoint-2  *")) << outcome.out;
+}
+
+TEST_F(Faults, ASignalReachesTheRanks) {
+  const Outcome outcome =
+      launch(kTwo +
+             "sh -c 'trap \"echo stopping; exit 3\" TERM; echo $$ > pid_$RANK; if [ $RANK = 0 ]; then while "
+             "! [ -s pid_1 ]; do sleep 0.01; done; kill -TERM $PPID; fi; while true; do sleep 0.02; done'");
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "[0] stopping\n"));
+  EXPECT_TRUE(contains(outcome.out, "[1] stopping\n"));
+  EXPECT_FALSE(runs("pid_0"));
+  EXPECT_FALSE(runs("pid_1"));
+}
+
+}  // namespace
+}  // namespace hearth

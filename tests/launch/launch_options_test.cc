@@ -1,0 +1,53 @@
+#include "hearth/launch/launch_options.h"
+
+#include "tests/support.h"
+
+namespace hearth::launch {
+namespace {
+
+LaunchOptions parse(std::vector<std::string> words) { return parse_launch_options(words); }
+
+TEST(LaunchOptions, WordsAfterTheTargetAreItsOwn) {
+  const LaunchOptions options = parse({"-q", "--num-processes", "2", "--cpu", "run_qa", "--num_processes", "3", "-q"});
+  EXPECT_TRUE(options.quiet);
+  EXPECT_TRUE(options.cpu);
+  EXPECT_EQ(options.num_processes, 2);
+  EXPECT_EQ(options.target, "run_qa");
+  EXPECT_EQ(options.target_arguments, (std::vector<std::string>{"--num_processes", "3", "-q"}));
+}
+
+TEST(LaunchOptions, HyphensAndShortForms) {
+  const LaunchOptions options =
+      parse({"-m", "--main-process-port=0", "-t", "0:3", "--use-logical-cores", "pkg.train", "x"});
+  EXPECT_TRUE(options.module);
+  EXPECT_TRUE(options.use_logical_cores);
+  EXPECT_EQ(options.main_process_port, 0);
+  EXPECT_EQ(options.tee, "0:3");
+  EXPECT_EQ(options.target, "pkg.train");
+}
+
+TEST(LaunchOptions, ATargetMayBeginWithAMinusAfterTwo) {
+  EXPECT_EQ(parse({"--cpu", "--", "program", "-x"}).target, "program");
+}
+
+TEST(LaunchOptions, NoAbbreviations) {
+  EXPECT_TRUE(contains(error_of([] { parse({"--num_proc", "2", "x"}); }), "there is no option --num_proc"));
+}
+
+TEST(LaunchOptions, ATargetIsNeeded) {
+  EXPECT_TRUE(contains(error_of([] { parse({"--cpu"}); }), "TARGET is needed"));
+}
+
+TEST(LaunchOptions, AcceleratorsAreRefused) {
+  EXPECT_TRUE(contains(error_of([] { parse({"--multi_gpu", "x.py"}); }), "Hearth trains on CPUs"));
+  EXPECT_TRUE(contains(error_of([] { parse({"--mixed_precision", "fp8", "x.py"}); }), "none of no, fp16, bf16"));
+}
+
+TEST(LaunchOptions, WhatChangesNothingIsSaid) {
+  const LogCapture log;
+  EXPECT_EQ(parse({"--same_network", "--rdzv_backend", "static", "--monitor_interval", "5", "x.py"}).target, "x.py");
+  EXPECT_EQ(log.infos.size(), 3u);
+}
+
+}  // namespace
+}  // namespace hearth::launch

@@ -1,0 +1,157 @@
+#include "hearth/launch/supervisor.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "hearth/io/file.h"
+#include "tests/launch/process_state.h"
+#include "tests/support.h"
+
+namespace hearth::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool is_written(const std::filesystem::path& file) {
+  return std::filesystem::exists(file) && !io::read_file(file).empty();
+}
+
+class SupervisorTest : public TemporaryFolder {
+ protected:
+  JobEnd run(const std::vector<std::string>& scripts) {
+    SupervisorOptions options;
+    options.output.log_dir = folder_ / "logs";
+    options.output.tee = "0";
+    options.grace = 200ms;
+    std::vector<RankStart> starts;
+    for (const std::string& script : scripts)
+      starts.push_back({static_cast<int>(starts.size()), {{"sh", "-c", script}, {{"DIR", folder_.string()}}, {}}});
+    return supervise(starts, options);
+  }
+  std::string log(int rank, const std::string& stream = "stdout") const {
+    return io::read_file(folder_ / "logs" / fmt::format("rank_{}.{}.log", rank, stream));
+  }
+  pid_t pid_in(const std::string& file) const { return std::stoi(io::read_file(folder_ / file)); }
+};
+
+TEST_F(SupervisorTest, AllEndWell) {
+  const JobEnd end = run({"echo a; echo b >&2", "printf c"});
+  EXPECT_EQ(end.status, 0);
+  EXPECT_EQ(end.failed_rank, -1);
+  EXPECT_EQ(log(0), "a\n");
+  EXPECT_EQ(log(0, "stderr"), "b\n");
+  EXPECT_EQ(log(1), "c\n");
+}
+
+TEST_F(SupervisorTest, TheFirstFailureEndsAll) {
+  const JobEnd end =
+      run({"echo $$ > $DIR/pid; sleep 60", "while ! [ -s $DIR/pid ]; do sleep 0.01; done; echo last; exit 3"});
+  EXPECT_EQ(end.status, 3);
+  EXPECT_EQ(end.failed_rank, 1);
+  EXPECT_EQ(end.reason, "ended with status 3");
+  EXPECT_EQ(end.last_lines, std::vector<std::string>{"last"});
+  EXPECT_FALSE(process_runs(pid_in("pid")));
+}
+
+TEST_F(SupervisorTest, ARankThatIsKilled) {
+  const JobEnd end = run({"sleep 60", "kill -KILL $$"});
+  EXPECT_EQ(end.status, 128 + SIGKILL);
+  EXPECT_EQ(end.failed_rank, 1);
+  EXPECT_TRUE(contains(end.reason, "signal 9"));
+}
+
+TEST_F(SupervisorTest, ARankThatDoesNotEndIsKilledWithItsChildren) {
+  const JobEnd end =
+      run({"trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > $DIR/child; while true; do sleep 0.05; done' & "
+           "while true; do sleep 0.05; done",
+           "while ! [ -s $DIR/child ]; do sleep 0.01; done; exit 5"});
+  EXPECT_EQ(end.status, 5);
+  EXPECT_FALSE(process_runs(pid_in("child")));
+}
+
+TEST_F(SupervisorTest, WhatRanksLeaveBehindIsEnded) {
+  const JobEnd end = run({"sleep 60 & echo $! > $DIR/child"});
+  EXPECT_EQ(end.status, 0);
+  EXPECT_FALSE(process_runs(pid_in("child")));
+}
+
+TEST_F(SupervisorTest, AProgramThatIsNotThere) {
+  SupervisorOptions options;
+  const std::string error = error_of([&] { supervise({{0, {{"no-such-program"}, {}, {}}}}, options); });
+  EXPECT_TRUE(contains(error, "cannot start 'no-such-program': "));
+}
+
+TEST_F(SupervisorTest, LongLinesOfManyRanksStayWhole) {
+  std::vector<std::string> scripts;
+  for (int rank = 0; rank < 4; ++rank)
+    scripts.push_back(
+        fmt::format("i=0; while [ $i -lt 200 ]; do printf '{0}{0}{0}'; printf '{0}{0}\\n'; i=$((i+1)); done",
+                    std::string(30, static_cast<char>('a' + rank))));
+  testing::internal::CaptureStdout();
+  std::vector<RankStart> starts;
+  for (const std::string& script : scripts)
+    starts.push_back({static_cast<int>(starts.size()), {{"sh", "-c", script}, {}, {}}});
+  EXPECT_EQ(supervise(starts, {}).status, 0);
+  std::istringstream lines(testing::internal::GetCapturedStdout());
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const int rank = line[1] - '0';
+    EXPECT_EQ(line, fmt::format("[{}] {}", rank, std::string(150, static_cast<char>('a' + rank))));
+  }
+  EXPECT_EQ(count, 800);
+}
+
+TEST_F(SupervisorTest, ASignalIsPassedOn) {
+  sigset_t term, before;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  sigprocmask(SIG_BLOCK, &term, &before);  // in the sender too, or the signal would end this program
+  std::thread sender([this, self = getpid()] {
+    while (!is_written(folder_ / "ready")) std::this_thread::sleep_for(5ms);
+    kill(self, SIGTERM);
+  });
+  const JobEnd end = run({"trap 'echo got it; exit 7' TERM; echo x > $DIR/ready; while true; do sleep 0.02; done"});
+  sender.join();
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_TRUE(end.interrupted);
+  EXPECT_EQ(end.status, 7);
+  EXPECT_EQ(log(0), "got it\n");
+}
+
+TEST_F(SupervisorTest, NothingOutlivesAKilledLauncher) {
+  const pid_t launcher = fork();
+  if (launcher == 0) {
+    run({"sh -c 'echo $$ > $DIR/child; sleep 60' & echo $$ > $DIR/rank; wait"});
+    _exit(0);
+  }
+  while (!is_written(folder_ / "child") || !is_written(folder_ / "rank")) std::this_thread::sleep_for(5ms);
+  kill(launcher, SIGKILL);
+  waitpid(launcher, nullptr, 0);
+  for (int i = 0; i < 1000 && (process_runs(pid_in("child")) || process_runs(pid_in("rank"))); ++i)
+    std::this_thread::sleep_for(5ms);
+  EXPECT_FALSE(process_runs(pid_in("child")));
+  EXPECT_FALSE(process_runs(pid_in("rank")));
+}
+
+TEST_F(SupervisorTest, TeeChoosesWhatIsShown) {
+  const auto shown = [&](const std::string& tee) {
+    SupervisorOptions options;
+    options.output.tee = tee;
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    supervise({{0, {{"sh", "-c", "echo o; echo e >&2"}, {}, {}}}, {1, {{"sh", "-c", "echo p"}, {}, {}}}}, options);
+    const std::string out = testing::internal::GetCapturedStdout();
+    return out + testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(shown("2"), "[0] e\n");
+  EXPECT_EQ(shown("0:1"), "[0] o\n");
+  EXPECT_EQ(shown("0:2,1:3"), "[1] p\n[0] e\n");
+  for (const char* tee : {"4", "x", "0:9", "0:3,1", ""})
+    EXPECT_TRUE(contains(error_of([&] { RankOutput({true, {}, tee, false}); }), "--tee")) << tee;
+}
+
+}  // namespace
+}  // namespace hearth::launch

@@ -1,0 +1,40 @@
+#include "hearth/launch/target.h"
+
+#include <ctime>
+
+#include "tests/support.h"
+
+namespace hearth::launch {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class TargetTest : public TemporaryFolder {
+ protected:
+  Words again(const std::string& command, std::int64_t started = 0) const {
+    return resumed({own_program(), command, "--output-dir=" + folder_.string(), "--do_train"}, started);
+  }
+};
+
+TEST_F(TargetTest, ARestartResumesFromTheLastCheckpoint) {
+  for (const char* name : {"checkpoint-500", "checkpoint-1500", "checkpoint-best", "other"})
+    std::filesystem::create_directory(folder_ / name);
+  const Words words = again("run_qa");
+  ASSERT_EQ(words.size(), 6u);
+  EXPECT_EQ(words[4], "--resume_from_checkpoint");
+  EXPECT_EQ(words[5], (folder_ / "checkpoint-1500").string());
+}
+
+TEST_F(TargetTest, CheckpointsOfEarlierRunsDoNotCount) {
+  std::filesystem::create_directory(folder_ / "checkpoint-500");
+  EXPECT_EQ(again("run_qa", static_cast<std::int64_t>(std::time(nullptr)) + 100).size(), 4u);
+}
+
+TEST_F(TargetTest, OtherTargetsStartAsTheyDid) {
+  std::filesystem::create_directory(folder_ / "checkpoint-500");
+  EXPECT_EQ(again("bench").size(), 4u);
+  EXPECT_EQ(resumed({"python3", "x.py", "--output_dir", folder_.string()}, 0).size(), 4u);
+}
+
+}  // namespace
+}  // namespace hearth::launch
