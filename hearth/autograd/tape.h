@@ -48,6 +48,7 @@ using GradReady = std::function<void(Parameter&)>;
 class Tape {
  public:
   void use(Parameter& parameter);
+  bool uses(Parameter& parameter) const { return used_.contains(&parameter); }
 
   // `backward` is called with the gradient of the value. While the tape is paused the value is not recorded.
   template <class Backward>

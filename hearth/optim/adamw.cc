@@ -4,18 +4,14 @@
 
 namespace hearth::optim {
 
-AdamW::AdamW(const OptimizerOptions& options, ParameterStore& parameters)
+AdamW::AdamW(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own)
     : Optimizer(parameters),
       options_(options),
-      ranges_(ranges(parameters, options.weight_decay != 0)),
-      first_(Tensor::zeros({parameters.size()}, DType::f32)),
-      second_(Tensor::zeros({parameters.size()}, DType::f32)) {}
+      ranges_(ranges(parameters, options.weight_decay != 0, own)),
+      first_(zero_moments(own)),
+      second_(zero_moments(own)) {}
 
-Optimizer::State AdamW::state() const {
-  State state = named_views(*parameters_, first_, "exp_avg");
-  for (auto& entry : named_views(*parameters_, second_, "exp_avg_sq")) state.push_back(std::move(entry));
-  return state;
-}
+Optimizer::State AdamW::moments() const { return {{"exp_avg", first_}, {"exp_avg_sq", second_}}; }
 
 void AdamW::update(double lr, float grad_scale) {
   kernels::AdamWStep step;
@@ -28,8 +24,8 @@ void AdamW::update(double lr, float grad_scale) {
   for (const Range& range : ranges_) {
     step.weight_decay = range.decays ? options_.weight_decay : 0;
     kernels::adamw(step, range.end - range.begin, parameters_->master().data<float>() + range.begin,
-                   parameters_->grad().data<float>() + range.begin, first_.data<float>() + range.begin,
-                   second_.data<float>() + range.begin);
+                   parameters_->grad().data<float>() + range.begin, first_.data<float>() + range.moments,
+                   second_.data<float>() + range.moments);
   }
 }
 

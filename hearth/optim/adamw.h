@@ -7,15 +7,15 @@ namespace hearth::optim {
 // torch.optim.AdamW: decoupled weight decay, bias correction, moments in f32.
 class AdamW final : public Optimizer {
  public:
-  AdamW(const OptimizerOptions& options, ParameterStore& parameters);
-  State state() const override;
+  AdamW(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own);
+  State moments() const override;
 
  private:
   void update(double lr, float grad_scale) override;
 
   OptimizerOptions options_;
   std::vector<Range> ranges_;
-  Tensor first_, second_;  // moments, laid out like the parameters
+  Tensor first_, second_;
 };
 
 }  // namespace hearth::optim

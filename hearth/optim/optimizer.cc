@@ -8,6 +8,7 @@
 #include "hearth/kernels/optimizer.h"
 #include "hearth/optim/adafactor.h"
 #include "hearth/optim/adamw.h"
+#include "hearth/optim/moments.h"
 #include "hearth/optim/sgd.h"
 
 namespace hearth::optim {
@@ -25,11 +26,29 @@ void Optimizer::step(double lr, float grad_scale) {
   parameters_->mark_changed();
 }
 
+Optimizer::State Optimizer::state() const {
+  State state;
+  for (const auto& [name, values] : moments())
+    for (auto& view : named_views(*parameters_, values, name)) state.push_back(std::move(view));
+  return state;
+}
+
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, ParameterStore& parameters) {
+  const Interval all{0, parameters.size()};
+  return make_optimizer(options, parameters, std::span(&all, 1));
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, ParameterStore& parameters,
+                                          std::span<const Interval> own) {
   if (options.name == "adamw_torch" || options.name == "adamw_torch_fused")
-    return std::make_unique<AdamW>(options, parameters);
-  if (options.name == "sgd") return std::make_unique<Sgd>(options, parameters);
-  if (options.name == "adafactor") return std::make_unique<Adafactor>(options, parameters);
+    return std::make_unique<AdamW>(options, parameters, own);
+  if (options.name == "sgd") return std::make_unique<Sgd>(options, parameters, own);
+  if (options.name == "adafactor") {
+    check(own.size() == 1 && own[0].size() == parameters.size(),
+          "--optim adafactor cannot be sharded, its state is of whole rows and columns: leave out --sharded_optimizer, "
+          "or choose adamw_torch or sgd");
+    return std::make_unique<Adafactor>(options, parameters);
+  }
   fail("the optimizer '{}' is not known; choose adamw_torch, adamw_torch_fused, sgd or adafactor", options.name);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +22,13 @@ struct OptimizerOptions {
 // Whether weight decay applies, as the Trainer decides it: not to biases, nor to parameters of normalisation layers.
 bool decays(const Parameter& parameter);
 
-// Updates every master weight from its gradient.
+// Elements of the arenas.
+struct Interval {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const { return end - begin; }
+};
+
+// Updates master weights from their gradients.
 class Optimizer {
  public:
   explicit Optimizer(ParameterStore& parameters) : parameters_(&parameters) {}
@@ -32,7 +40,9 @@ class Optimizer {
 
   // What must be saved to resume: arrays with the parameters' names in theirs. Loading asks for all of them.
   using State = std::vector<std::pair<std::string, Tensor>>;
-  virtual State state() const = 0;
+  virtual State state() const;
+  // The same where it has a number for each weight that is updated: flat arrays of those, in arena order.
+  virtual State moments() const { return {}; }
   void set_steps(std::int64_t steps) { steps_ = steps; }
 
  protected:
@@ -43,6 +53,9 @@ class Optimizer {
 };
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, ParameterStore& parameters);
+// One that updates no more than `own`, and has moments for nothing else; an Error where the optimizer cannot.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, ParameterStore& parameters,
+                                          std::span<const Interval> own);
 
 // The L2 norm over all gradients; infinite or NaN where one of them is.
 double grad_norm(const ParameterStore& parameters);

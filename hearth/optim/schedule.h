@@ -1,25 +1,39 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace hearth::optim {
+
+// A schedule by the Trainer's name, and the names of what it can be told in the Trainer's kwargs.
+struct ScheduleKind {
+  std::string name;
+  std::vector<std::string> settings;
+};
+
+// All there are. The last one hangs on evaluations (see Plateau), the others on the number of the update.
+const std::vector<ScheduleKind>& schedule_kinds();
+std::vector<std::string> schedule_names();
 
 // The Trainer's --lr_scheduler_type and its kwargs.
 struct ScheduleOptions {
   std::string name = "linear";
   std::int64_t warmup_steps = 0, total_steps = 0;
-  double num_cycles = -1;      // cosine: 0.5, cosine_with_restarts: 1 where not given
+  double num_cycles = -1;      // 0.5 where not given, 1 for cosine_with_restarts
   double power = 1.0;          // polynomial
   double lr_end = 1e-7;        // polynomial, a learning rate
   std::int64_t timescale = 0;  // inverse_sqrt: warmup_steps, or 10,000, where not given
+  double min_factor = 0;       // cosine_with_min_lr, warmup_stable_decay
+  // warmup_stable_decay; what is not given of the stable steps is all between warm-up and decay. Types are linear,
+  // cosine and 1-sqrt.
+  std::optional<std::int64_t> num_decay_steps, num_stable_steps;
+  std::string warmup_type = "linear", decay_type = "cosine";
 };
 
 // What the initial learning rate is multiplied by in update number `step`, counted from 0. `initial_lr` matters to
 // polynomial decay alone.
 double schedule_factor(const ScheduleOptions& options, std::int64_t step, double initial_lr);
-
-bool is_schedule(std::string_view name);
 
 }  // namespace hearth::optim

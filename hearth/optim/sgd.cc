@@ -4,14 +4,12 @@
 
 namespace hearth::optim {
 
-Sgd::Sgd(const OptimizerOptions& options, ParameterStore& parameters)
-    : Optimizer(parameters), options_(options), ranges_(ranges(parameters, options.weight_decay != 0)) {
-  if (options.momentum != 0) momentum_ = Tensor::zeros({parameters.size()}, DType::f32);
+Sgd::Sgd(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own)
+    : Optimizer(parameters), options_(options), ranges_(ranges(parameters, options.weight_decay != 0, own)) {
+  if (options.momentum != 0) momentum_ = zero_moments(own);
 }
 
-Optimizer::State Sgd::state() const {
-  return momentum_.defined() ? named_views(*parameters_, momentum_, "momentum_buffer") : State{};
-}
+Optimizer::State Sgd::moments() const { return momentum_.defined() ? State{{"momentum_buffer", momentum_}} : State{}; }
 
 void Sgd::update(double lr, float grad_scale) {
   for (const Range& range : ranges_) {
@@ -19,7 +17,7 @@ void Sgd::update(double lr, float grad_scale) {
                                 steps_ == 1};
     kernels::sgd(step, range.end - range.begin, parameters_->master().data<float>() + range.begin,
                  parameters_->grad().data<float>() + range.begin,
-                 momentum_.defined() ? momentum_.data<float>() + range.begin : nullptr);
+                 momentum_.defined() ? momentum_.data<float>() + range.moments : nullptr);
   }
 }
 

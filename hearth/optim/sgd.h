@@ -7,8 +7,8 @@ namespace hearth::optim {
 // torch.optim.SGD, with momentum where asked for.
 class Sgd final : public Optimizer {
  public:
-  Sgd(const OptimizerOptions& options, ParameterStore& parameters);
-  State state() const override;
+  Sgd(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own);
+  State moments() const override;
 
  private:
   void update(double lr, float grad_scale) override;

@@ -1,5 +1,7 @@
 #include "hearth/tasks/qa_logits.h"
 
+#include <cstring>
+
 namespace hearth::tasks {
 
 QaLogitsTable::QaLogitsTable(std::int64_t features)
@@ -12,6 +14,42 @@ void QaLogitsTable::add(std::span<const std::int64_t> items, const Batch& batch,
     const auto feature = static_cast<std::size_t>(items[s]);
     starts_[feature].assign(start + batch.starts[s], start + batch.starts[s + 1]);
     ends_[feature].assign(end + batch.starts[s], end + batch.starts[s + 1]);
+  }
+}
+
+void QaLogitsTable::gather(const parallel::Team& team) {
+  if (team.size() == 1) return;
+  for (const std::string& part : team.gather(packed())) unpack(part);
+}
+
+// For each feature that has logits: its number, their count, those of the start, those of the end.
+std::string QaLogitsTable::packed() const {
+  std::string bytes;
+  const auto put = [&](const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); };
+  for (std::size_t feature = 0; feature < starts_.size(); ++feature) {
+    const std::size_t head[] = {feature, starts_[feature].size()};
+    if (head[1] == 0) continue;
+    put(head, sizeof head);
+    put(starts_[feature].data(), head[1] * sizeof(float));
+    put(ends_[feature].data(), head[1] * sizeof(float));
+  }
+  return bytes;
+}
+
+void QaLogitsTable::unpack(std::string_view bytes) {
+  const auto take = [&](void* data, std::size_t size) {
+    check(size <= bytes.size(), "[QaLogitsTable] logits of another process end too early");
+    std::memcpy(data, bytes.data(), size);
+    bytes.remove_prefix(size);
+  };
+  while (!bytes.empty()) {
+    std::size_t head[2];
+    take(head, sizeof head);
+    check(head[0] < starts_.size(), "[QaLogitsTable] logits of feature {} of {}", head[0], starts_.size());
+    for (auto* logits : {&starts_[head[0]], &ends_[head[0]]}) {
+      logits->resize(head[1]);
+      take(logits->data(), head[1] * sizeof(float));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/base/log.h"
+#include "hearth/data/sha256.h"
 #include "hearth/io/hub_cache.h"
 #include "hearth/tasks/qa_cache.h"
 #include "hearth/tasks/qa_logits.h"
@@ -15,15 +16,22 @@ namespace {
 constexpr std::int64_t kFp16Multiple = 8;  // what the Trainer pads to under fp16
 
 // As run_qa: beyond the tokenizer's limit a warning and that limit; without one, beyond the model's positions an error.
-std::int64_t usable_length(std::int64_t wanted, const tokenizer::Tokenizer& tokenizer, std::int64_t model_positions) {
+std::int64_t usable_length(std::int64_t wanted, const tokenizer::Tokenizer& tokenizer, std::int64_t model_positions,
+                           bool warns) {
   std::int64_t length = wanted;
   if (length > tokenizer.model_max_length()) {
     length = tokenizer.model_max_length();
-    log_warning("max_seq_length {} is beyond the tokenizer's model_max_length; using {}", wanted, length);
+    if (warns) log_warning("max_seq_length {} is beyond the tokenizer's model_max_length; using {}", wanted, length);
   }
   check(length <= model_positions, "max_seq_length {} is beyond the model's {} positions; give --max_seq_length {}",
         length, model_positions, model_positions);
   return length;
+}
+
+std::string digest_of(const QaFeatures& features) {
+  data::Sha256 hash;
+  for (const auto& section : features.sections()) hash.update(section);
+  return fmt::format("{} features ({})", features.size(), hash.hex().substr(0, 12));
 }
 
 template <class T>
@@ -34,25 +42,39 @@ void keep_first(std::vector<T>& items, std::optional<std::int64_t> count) {
 }  // namespace
 
 QuestionAnswering::QuestionAnswering(const RunQaArguments& args, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
-                                     std::filesystem::path tokenizer_folder, std::int64_t model_positions)
-    : args_(args), tokenizer_(std::move(tokenizer)), tokenizer_folder_(std::move(tokenizer_folder)) {
-  feature_options_.max_seq_length = usable_length(args_.data.max_seq_length, *tokenizer_, model_positions);
+                                     std::filesystem::path tokenizer_folder, std::int64_t model_positions,
+                                     parallel::Team team)
+    : args_(args),
+      tokenizer_(std::move(tokenizer)),
+      tokenizer_folder_(std::move(tokenizer_folder)),
+      team_(std::move(team)) {
+  feature_options_.max_seq_length =
+      usable_length(args_.data.max_seq_length, *tokenizer_, model_positions, team_.is_first());
   feature_options_.doc_stride = args_.data.doc_stride;
   feature_options_.whole_context = args_.data.whole_context;
 }
 
 QaFeatures QuestionAnswering::features(QaFeatureKind kind, const std::string& file,
                                        const std::vector<data::QaExample>& examples, std::int64_t max_samples) const {
+  QaFeatures made = team_.first_of_host_first([&] { return prepared(kind, file, examples, max_samples); });
+  if (team_.size() > 1)
+    team_.check_agreement(
+        {{kind == QaFeatureKind::train ? "the training data" : "the evaluation data", digest_of(made)}});
+  return made;
+}
+
+QaFeatures QuestionAnswering::prepared(QaFeatureKind kind, const std::string& file,
+                                       const std::vector<data::QaExample>& examples, std::int64_t max_samples) const {
   const data::Cache cache(io::cache_folder() / "features");
   const data::CacheKey key = qa_cache_key(kind, file, tokenizer_folder_, feature_options_, max_samples);
-  if (!args_.data.overwrite_cache)
+  if (!args_.data.overwrite_cache || !team_.is_first_of_host())
     if (std::optional<QaFeatures> cached = load_features(cache, key)) {
       log_info("features of {} from the cache {}", file, cache.path_of(key).string());
-      warn_of_cut_contexts(*cached, feature_options_);
+      if (team_.is_first()) warn_of_cut_contexts(*cached, feature_options_);
       return std::move(*cached);
     }
   Progress progress("tokenising " + std::filesystem::path(file).filename().string(), std::ssize(examples),
-                    args_.training.disable_tqdm.value_or(false));
+                    args_.training.disable_tqdm.value_or(false) || !team_.is_first());
   const auto report = [&](std::int64_t done, std::int64_t) { progress.update(done); };
   QaFeatures made = kind == QaFeatureKind::train
                         ? prepare_train_features(examples, *tokenizer_, feature_options_, report)
@@ -135,6 +157,8 @@ io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions,
   trainer.predict(dataset, [&](std::span<const std::int64_t> items, const Batch& batch, const nn::ModelOutput& output) {
     logits.add(items, batch, output);
   });
+  logits.gather(team_);
+  if (!team_.is_first()) return io::Json::object();
 
   QaPostprocessOptions options;
   options.version_2_with_negative = args_.data.version_2_with_negative;
@@ -151,8 +175,8 @@ io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions,
                                                             : squad_metric(questions.examples, predictions);
     for (const auto& [name, value] : scores.items()) metrics[metric_prefix + "_" + name] = value;
   }
-  const auto batches =
-      (features.size() + args_.training.per_device_eval_batch_size - 1) / args_.training.per_device_eval_batch_size;
+  const std::int64_t round = args_.training.per_device_eval_batch_size * team_.size();
+  const std::int64_t batches = (features.size() + round - 1) / round;
   add_speed_metrics(metrics, metric_prefix, timer.seconds(), static_cast<double>(features.size()),
                     static_cast<double>(batches));
   return metrics;

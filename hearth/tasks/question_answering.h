@@ -7,6 +7,7 @@
 
 #include "hearth/data/qa_dataset.h"
 #include "hearth/io/json.h"
+#include "hearth/parallel/team.h"
 #include "hearth/tasks/qa_arguments.h"
 #include "hearth/tasks/qa_collator.h"
 #include "hearth/tasks/qa_features.h"
@@ -22,7 +23,7 @@ class QuestionAnswering {
  public:
   // `tokenizer_folder` is where the tokenizer came from: the feature cache depends on its files.
   QuestionAnswering(const RunQaArguments& args, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
-                    std::filesystem::path tokenizer_folder, std::int64_t model_positions);
+                    std::filesystem::path tokenizer_folder, std::int64_t model_positions, parallel::Team team = {});
 
   Dataset train_data();
 
@@ -36,11 +37,14 @@ class QuestionAnswering {
   Questions prediction_questions() const;  // --test_file
 
   // Answers the questions, writes PREFIX_predictions.json and its fellows, and returns metrics named METRIC_PREFIX_...
+  // In a team all answer, the first member writes and has metrics.
   io::Json answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,
                   const std::string& metric_prefix) const;
 
  private:
   QaFeatures features(QaFeatureKind kind, const std::string& file, const std::vector<data::QaExample>& examples,
+                      std::int64_t max_samples) const;
+  QaFeatures prepared(QaFeatureKind kind, const std::string& file, const std::vector<data::QaExample>& examples,
                       std::int64_t max_samples) const;
   Questions questions(const std::string& file, std::optional<std::int64_t> max_samples, data::QaAnswers answers) const;
   QaCollatorOptions collator_options() const;
@@ -48,6 +52,7 @@ class QuestionAnswering {
   RunQaArguments args_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
   std::filesystem::path tokenizer_folder_;
+  parallel::Team team_;
   QaFeatureOptions feature_options_;
   QaFeatures train_features_;
 };

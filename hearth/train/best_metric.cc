@@ -1,18 +1,28 @@
 #include "hearth/train/best_metric.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "hearth/base/error.h"
 
 namespace hearth {
 
+double metric_for_best_model(const TrainingArguments& args, const io::Json& metrics) {
+  const std::string asked = args.metric_for_best_model.value_or("loss");
+  const std::string name = asked.starts_with("eval_") ? asked : "eval_" + asked;
+  std::vector<std::string> given;
+  for (const auto& [key, value] : metrics.items()) given.push_back(key);
+  check(metrics.contains(name), "--metric_for_best_model {}: the evaluation gives no {}; it gives {}", asked, name,
+        fmt::join(given, ", "));
+  return metrics[name].get<double>();
+}
+
 bool take_best_metric(TrainerState& state, const TrainingArguments& args, const io::Json& metrics) {
   if (!args.metric_for_best_model) return false;
-  std::string name = *args.metric_for_best_model;
-  if (!name.starts_with("eval_")) name = "eval_" + name;
-  check(metrics.contains(name), "--metric_for_best_model {}: the evaluation gives no {}", *args.metric_for_best_model,
-        name);
-  const double value = metrics[name].get<double>();
+  const double value = metric_for_best_model(args, metrics);
   const bool first = !std::isnan(value) && (!state.best_metric || std::isnan(*state.best_metric));
   const double difference = value - state.best_metric.value_or(value);
   const double gain = args.greater_is_better.value_or(true) ? difference : -difference;

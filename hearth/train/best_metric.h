@@ -6,6 +6,9 @@
 
 namespace hearth {
 
+// The evaluation's --metric_for_best_model.
+double metric_for_best_model(const TrainingArguments& args, const io::Json& metrics);
+
 // Notes an evaluation by --metric_for_best_model in the state. True: the best so far, which a NaN never is.
 bool take_best_metric(TrainerState& state, const TrainingArguments& args, const io::Json& metrics);
 

@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::string_view kPrefix = "checkpoint-";
 
+constexpr std::string_view kPartial = ".partial", kFormer = ".former";
+
+std::filesystem::path hidden_beside(const std::filesystem::path& folder, std::string_view suffix) {
+  return folder.parent_path() / fmt::format(".{}{}", folder.filename().string(), suffix);
+}
+
 std::int64_t step_of(const std::filesystem::path& folder) {
   const std::string name = folder.filename().string();
   std::int64_t step = -1;
@@ -28,26 +34,46 @@ void remove_or_warn(const std::filesystem::path& folder) {
   if (error) log_warning("{} could not be removed and stays: {}", folder.string(), error.message());
 }
 
-void load_optimizer(optim::Optimizer& optimizer, const std::filesystem::path& folder) {
+io::Json to_json(const optim::Plateau::State& state) {
+  return {{"learning_rate", state.lr},
+          {"best", state.best},
+          {"evaluations_without_gain", state.without_gain},
+          {"cooldown_left", state.cooldown_left}};
+}
+
+void load_plateau(optim::Plateau& plateau, const std::filesystem::path& folder) {
+  const std::string file = (folder / "scheduler.json").string();
+  const io::Json scheduler = std::filesystem::exists(file) ? io::read_json(file) : io::Json::object();
+  if (!scheduler.contains("plateau")) {
+    log_warning("{} has no state of {}: it starts anew", folder.string(), optim::kPlateauName);
+    return;
+  }
+  const io::Json& stored = scheduler["plateau"];
+  plateau.restore({io::get_double(stored, "learning_rate", file), io::get_double(stored, "best", file),
+                   io::get_int(stored, "evaluations_without_gain", file), io::get_int(stored, "cooldown_left", file)});
+}
+
+void load_optimizer(parallel::DataParallel& learner, const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "optimizer.safetensors";
   const io::Safetensors stored = io::Safetensors::open(file);
-  for (const auto& [name, tensor] : optimizer.state()) {
-    check(stored.contains(name), "{} lacks {}: it was written with another --optim or for another model", file.string(),
-          name);
-    const Tensor value = stored.tensor(name);
-    check(value.shape() == tensor.shape() && value.type() == tensor.type(), "{}: {} is {}, this model needs {}",
-          file.string(), name, value.shape().to_string(), tensor.shape().to_string());
-    tensor.copy_from(value);
-  }
+  const auto read = [&](const optim::Optimizer::State& state) {
+    for (const auto& [name, tensor] : state) {
+      check(stored.contains(name), "{} lacks {}: it was written with another --optim or for another model",
+            file.string(), name);
+      const Tensor value = stored.tensor(name);
+      check(value.shape() == tensor.shape() && value.type() == tensor.type(), "{}: {} is {}, this model needs {}",
+            file.string(), name, value.shape().to_string(), tensor.shape().to_string());
+      tensor.copy_from(value);
+    }
+  };
   const std::string scheduler = (folder / "scheduler.json").string();
-  optimizer.set_steps(io::get_int(io::read_json(scheduler), "updates", scheduler));
+  learner.load_state(io::get_int(io::read_json(scheduler), "updates", scheduler), read);
 }
 
 }  // namespace
 
 void write_folder(const std::filesystem::path& folder, const std::function<void(const std::filesystem::path&)>& write) {
-  const std::filesystem::path partial = folder.parent_path() / ("." + folder.filename().string() + ".partial");
-  const std::filesystem::path former = folder.parent_path() / ("." + folder.filename().string() + ".former");
+  const std::filesystem::path partial = hidden_beside(folder, kPartial), former = hidden_beside(folder, kFormer);
   bool former_is_aside = false;
   const auto undo = [&] {
     std::error_code ignored;
@@ -74,9 +100,31 @@ void write_folder(const std::filesystem::path& folder, const std::function<void(
   if (former_is_aside) remove_or_warn(former);
 }
 
-void save_progress(const TrainingProgress& progress, const std::filesystem::path& folder) {
-  io::write_safetensors(folder / "optimizer.safetensors", progress.optimizer.state());
-  io::replace_file(folder / "scheduler.json", io::dump_json({{"updates", progress.optimizer.steps()}}, 2) + "\n");
+void tidy_folders(const std::filesystem::path& parent) {
+  if (!std::filesystem::is_directory(parent)) return;
+  const std::vector<std::filesystem::directory_entry> entries(std::filesystem::directory_iterator(parent),
+                                                              std::filesystem::directory_iterator{});
+  for (const auto& entry : entries) {
+    const std::string name = entry.path().stem().string(), suffix = entry.path().extension().string();
+    if (!name.starts_with('.') || step_of(name.substr(1)) < 0 || !entry.is_directory()) continue;
+    const std::filesystem::path folder = parent / name.substr(1);
+    if (suffix == kFormer && !std::filesystem::exists(folder)) {
+      std::error_code error;
+      std::filesystem::rename(entry.path(), folder, error);
+      check(!error, "{} could not be put back as {}: {}", entry.path().string(), folder.string(), error.message());
+      log_info("{} was being replaced when a run died: it is put back as it was", folder.string());
+    } else if (suffix == kFormer || suffix == kPartial) {
+      remove_or_warn(entry.path());
+    }
+  }
+}
+
+void save_progress(const TrainingProgress& progress, const optim::Optimizer::State& optimizer,
+                   const std::filesystem::path& folder) {
+  io::write_safetensors(folder / "optimizer.safetensors", optimizer);
+  io::Json scheduler{{"updates", progress.learner.steps()}};
+  if (progress.plateau != nullptr) scheduler["plateau"] = to_json(progress.plateau->state());
+  io::replace_file(folder / "scheduler.json", io::dump_json(scheduler, 2) + "\n");
   if (progress.scaler.enabled())
     io::replace_file(folder / "scaler.json", io::dump_json({{"scale", progress.scaler.scale()},
                                                             {"good_steps", progress.scaler.good_steps()},
@@ -91,11 +139,12 @@ void load_progress(const TrainingProgress& progress, const std::filesystem::path
   load_model_weights(progress.model, folder);
   progress.state = TrainerState::load(folder);
   if (std::filesystem::exists(folder / "optimizer.safetensors")) {
-    load_optimizer(progress.optimizer, folder);
+    load_optimizer(progress.learner, folder);
   } else {
     log_warning("{} has no optimizer state (--save_only_model?): moments start anew", folder.string());
-    progress.optimizer.set_steps(progress.state.global_step);
+    progress.learner.start_anew(progress.state.global_step);
   }
+  if (progress.plateau != nullptr) load_plateau(*progress.plateau, folder);
   const std::filesystem::path scaler = folder / "scaler.json";
   if (progress.scaler.enabled() && std::filesystem::exists(scaler)) {
     const io::Json json = io::read_json(scaler);

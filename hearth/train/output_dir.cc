@@ -10,6 +10,7 @@ std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArgume
   const std::filesystem::path folder = args.output_dir;
   check(!std::filesystem::exists(folder) || std::filesystem::is_directory(folder), "--output_dir {} is not a folder",
         folder.string());
+  if (args.do_train) tidy_folders(folder);
   const bool asked = args.resume_from_checkpoint.has_value();
   const bool the_last = asked && *args.resume_from_checkpoint == "True";
   if (asked && !the_last) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "hearth/base/log.h"
 #include "hearth/data/prefetch.h"
@@ -13,6 +14,8 @@
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/profile.h"
 #include "hearth/train/results.h"
+#include "hearth/train/schedule_settings.h"
+#include "hearth/train/shared_facts.h"
 #include "hearth/train/training_plan.h"
 
 namespace hearth {
@@ -22,33 +25,37 @@ constexpr std::size_t kWindowsAhead = 2;
 
 }  // namespace
 
-Trainer::Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, TrainerHooks hooks)
+Trainer::Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, TrainerHooks hooks, parallel::Team team)
     : model_(model),
       args_(std::move(args)),
       train_data_(std::move(train_data)),
       hooks_(std::move(hooks)),
+      team_(std::move(team)),
       scaler_(args_.fp16) {
   args_.validate();
   model_.set_gradient_checkpointing(args_.gradient_checkpointing);
   model_.set_label_smoothing(static_cast<float>(args_.label_smoothing_factor));
   for (const auto& parameter : model_.parameters().parameters())
     if (!parameter->is_embedding) multiplied_parameters_ += parameter->shape.size();
+  team_.check_agreement(shared_facts(args_, model_.parameters(), train_data_));
+  share_weights();
 }
 
 io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   check((args_.eval_strategy == "no" && !args_.eval_on_start) || hooks_.evaluate, "{} needs something to evaluate on",
         args_.eval_on_start ? "--eval_on_start" : "--eval_strategy " + args_.eval_strategy);
-  const TrainingPlan plan = make_plan(args_, train_data_);
-  optimizer_ = optim::make_optimizer(optimizer_options(args_), model_.parameters());
-  schedule_ = schedule_options(args_, plan.max_steps);
+  const TrainingPlan plan = make_plan(args_, train_data_, team_.size());
+  learner_ = std::make_unique<parallel::DataParallel>(model_.parameters(), optimizer_options(args_), team_,
+                                                      data_parallel_options(args_));
+  begin_schedule(plan.max_steps);
   scaler_ = optim::LossScaler(args_.fp16);
   state_ = {};
   checkpoints_ = CheckpointKeeper(args_.output_dir, args_.save_total_limit);
   if (checkpoint) resume(*checkpoint, plan.max_steps);
   note_settings(plan);
   announce(plan, args_, train_data_, model_.parameters().element_count());
-  const bool quiet = args_.disable_tqdm.value_or(false);
-  speed_ = quiet ? Speed() : Speed([format = args_.train_format()] { return kernels::measure_product_rate(format); });
+  speed_ =
+      is_quiet() ? Speed() : Speed([format = args_.train_format()] { return kernels::measure_product_rate(format); });
 
   const std::int64_t first_step = state_.global_step;
   running_.restart();
@@ -59,13 +66,13 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
   }
   std::optional<Profiler> profiler;
   {
-    Progress progress("training", plan.max_steps, quiet);
-    if (args_.eval_on_start && state_.global_step == 0) log_row(hooks_.evaluate(), progress);
+    Progress progress("training", plan.max_steps, is_quiet());
+    if (args_.eval_on_start && state_.global_step == 0) log_row(evaluation());
     if (args_.profile) profiler.emplace();
     for (std::int64_t epoch = state_.global_step / plan.updates; epoch < plan.epochs && !stop_; ++epoch)
       train_epoch(plan, epoch, progress);
   }
-  if (profiler) write_profile(*profiler, args_.output_dir);
+  if (profiler && team_.is_first()) write_profile(*profiler, args_.output_dir);
   if (args_.load_best_model_at_end) load_best_model();
 
   io::Json metrics = train_metrics(plan, first_step);
@@ -75,8 +82,31 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
   return metrics;
 }
 
+void Trainer::begin_schedule(std::int64_t max_steps) {
+  plateau_.reset();
+  if (!reduces_on_plateau(args_)) {
+    schedule_ = schedule_options(args_, max_steps);
+    return;
+  }
+  plateau_ = make_plateau(args_);
+  const std::string better = args_.greater_is_better.value_or(false) ? "max" : "min";
+  if (plateau_->options().mode != better && team_.is_first())
+    log_warning(
+        "{} takes {} {} for better, but for the best model it is the other way round: set mode to {} in "
+        "--lr_scheduler_kwargs, or --greater_is_better",
+        optim::kPlateauName, better == "max" ? "a smaller" : "a greater",
+        args_.metric_for_best_model.value_or("metric"), better);
+}
+
+double Trainer::learning_rate() const {
+  if (plateau_) return plateau_->lr();
+  return args_.learning_rate * optim::schedule_factor(schedule_, learner_->steps(), args_.learning_rate);
+}
+
 void Trainer::resume(const std::filesystem::path& checkpoint, std::int64_t max_steps) {
-  load_progress({model_, *optimizer_, scaler_, state_}, checkpoint);
+  load_progress({model_, *learner_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, checkpoint);
+  team_.check_agreement({{"the checkpoint's step", std::to_string(state_.global_step)}});
+  share_weights();
   checkpoints_.add_resumed(state_.global_step, checkpoint);
   log_info("resuming from {}: step {} of {}", checkpoint.string(), state_.global_step, max_steps);
 }
@@ -86,11 +116,12 @@ void Trainer::note_settings(const TrainingPlan& plan) {
   state_.max_steps = plan.max_steps;
   state_.num_train_epochs = plan.epochs;
   state_.train_batch_size = args_.per_device_train_batch_size;
+  state_.world_size = plan.processes;
   state_.logging_steps = in_steps(args_.logging_steps, plan.max_steps);
   if (args_.eval_steps) state_.eval_steps = in_steps(*args_.eval_steps, plan.max_steps);
   state_.save_steps = in_steps(args_.save_steps, plan.max_steps);
   const std::string changes = state_.global_step > 0 ? changed_settings(stored, state_) : "";
-  if (!changes.empty())
+  if (!changes.empty() && team_.is_first())
     log_warning("settings differ from those of the checkpoint that this run resumes from: {}", changes);
 }
 
@@ -110,13 +141,15 @@ io::Json Trainer::train_metrics(const TrainingPlan& plan, std::int64_t first_ste
 
 void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress& progress) {
   const std::int64_t batch = args_.per_device_train_batch_size;
-  const data::RankBatches batches(epoch_order(args_, train_data_, epoch), {batch, args_.dataloader_drop_last});
+  const data::RankBatches batches(epoch_order(args_, train_data_, epoch),
+                                  {batch, args_.dataloader_drop_last, team_.size(), team_.rank()});
   std::int64_t next =
       args_.ignore_data_skip ? 0 : (state_.global_step - epoch * plan.updates) * args_.gradient_accumulation_steps;
   const auto next_window = [&]() -> std::optional<std::vector<Batch>> {
     std::vector<Batch> window;
     for (; next < batches.size() && std::ssize(window) < args_.gradient_accumulation_steps; ++next)
-      window.push_back(train_data_.collate(batches[next], static_cast<std::uint32_t>(std::ssize(window) * batch)));
+      window.push_back(train_data_.collate(
+          batches[next], static_cast<std::uint32_t>((std::ssize(window) * team_.size() + team_.rank()) * batch)));
     return window.empty() ? std::nullopt : std::optional(std::move(window));
   };
   std::int64_t batches_done = next;
@@ -129,18 +162,13 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
       return windows.next();
     }();
     if (!window) break;
-    const double lr = args_.learning_rate * optim::schedule_factor(schedule_, optimizer_->steps(), args_.learning_rate);
-    const StepResult result = training_step(model_, *optimizer_, scaler_, *window,
-                                            static_cast<std::uint64_t>(state_.global_step), lr, options);
+    const double lr = learning_rate();
+    const StepResult result =
+        training_step(model_, *learner_, scaler_, *window, static_cast<std::uint64_t>(state_.global_step), lr, options);
     batches_done += std::ssize(*window);
-    double tokens = 0, flops = 0;
-    for (const Batch& micro : *window) {
-      state_.num_input_tokens_seen += micro.tokens();
-      state_.total_flos += 6.0 * static_cast<double>(micro.tokens()) * static_cast<double>(multiplied_parameters_);
-      flops += model_.training_flops(micro);
-      tokens += static_cast<double>(micro.tokens());
-    }
-    speed_.add_step(tokens, flops, step_timer.seconds());
+    state_.num_input_tokens_seen += static_cast<std::int64_t>(result.tokens);
+    state_.total_flos += 6.0 * result.tokens * static_cast<double>(multiplied_parameters_);
+    speed_.add_step(result.tokens, result.flops / team_.size(), step_timer.seconds());
     ++state_.global_step;
     state_.epoch = static_cast<double>(epoch) + static_cast<double>(batches_done) / static_cast<double>(plan.batches);
     {
@@ -152,7 +180,7 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
 }
 
 void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress) {
-  if (result.skipped)
+  if (result.skipped && team_.is_first())
     log_warning("step {} skipped: fp16 overflowed; the loss scale is now {}", state_.global_step, scaler_.scale());
   const bool finite = std::isfinite(result.loss);
   const double loss = finite || !args_.logging_nan_inf_filter || state_.steps_since_log == 0
@@ -172,59 +200,75 @@ void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, P
     return strategy == "epoch" && (ends_epoch || stop_);
   };
   const bool first = args_.logging_first_step && state_.global_step == 1;
-  if (first || due(args_.logging_strategy, state_.logging_steps)) log_loss(result, lr, progress);
+  if (first || due(args_.logging_strategy, state_.logging_steps)) log_loss(result, lr);
   const double passed = args_.eval_strategy == "epoch" ? state_.epoch : static_cast<double>(state_.global_step);
-  const bool best = due(args_.eval_strategy, state_.eval_steps) && passed >= args_.eval_delay && evaluate(progress);
+  const bool best = due(args_.eval_strategy, state_.eval_steps) && passed >= args_.eval_delay && evaluate();
   const bool last = state_.global_step >= state_.max_steps;
   if (due(args_.save_strategy, state_.save_steps) || (args_.save_strategy == "steps" && last) ||
       (args_.save_strategy == "best" && best))
     save_checkpoint();
 }
 
-void Trainer::log_loss(const StepResult& result, double lr, Progress& progress) {
+void Trainer::log_loss(const StepResult& result, double lr) {
   io::Json row;
   row["loss"] = rounded(state_.loss_since_log / static_cast<double>(state_.steps_since_log), 4);
   row["grad_norm"] = result.grad_norm;
   row["learning_rate"] = lr;
   state_.loss_since_log = 0;
   state_.steps_since_log = 0;
-  log_row(std::move(row), progress);
+  log_row(std::move(row));
 }
 
-void Trainer::log_row(io::Json row, Progress& progress) {
+void Trainer::log_row(io::Json row) {
   row["epoch"] = state_.epoch;
   if (args_.include_num_input_tokens_seen) row["num_input_tokens_seen"] = state_.num_input_tokens_seen;
   io::Json shown = row;
   shown["epoch"] = rounded(state_.epoch, 2);
-  progress.print_line(io::dump_json(shown, io::kOneLine));
+  print_line(io::dump_json(shown, io::kOneLine));
   row["step"] = state_.global_step;
   state_.log_history.push_back(std::move(row));
 }
 
-bool Trainer::evaluate(Progress& progress) {
+// Decisions hang on it, so it must be the same everywhere.
+io::Json Trainer::evaluation() const {
   io::Json metrics = hooks_.evaluate();
+  if (team_.size() == 1) return metrics;
+  return io::parse_json(team_.broadcast(io::dump_json(metrics, io::kOneLine)), "metrics of the first process");
+}
+
+bool Trainer::evaluate() {
+  io::Json metrics = evaluation();
+  if (plateau_) plateau_->take(metric_for_best_model(args_, metrics));
   const bool best = take_best_metric(state_, args_, metrics);
-  log_row(std::move(metrics), progress);
+  log_row(std::move(metrics));
   if (out_of_patience(state_, args_)) {
-    progress.print_line(fmt::format("stopping early: {} evaluations without a better {}",
-                                    state_.evaluations_without_gain, args_.metric_for_best_model.value_or("metric")));
+    print_line(fmt::format("stopping early: {} evaluations without a better {}", state_.evaluations_without_gain,
+                           args_.metric_for_best_model.value_or("metric")));
     stop_ = true;
   }
   return best;
 }
 
 void Trainer::save_checkpoint() {
+  const optim::Optimizer::State optimizer =
+      args_.save_only_model ? optim::Optimizer::State{} : learner_->state();  // all processes take part
+  if (!saves()) return;
   checkpoints_.save(state_, [&](const std::filesystem::path& folder) {
     save_model(folder);
     if (args_.save_only_model) {
       state_.save(folder);
     } else {
-      save_progress({model_, *optimizer_, scaler_, state_}, folder);
+      save_progress({model_, *learner_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, optimizer, folder);
     }
   });
 }
 
 void Trainer::load_best_model() {
+  if (team_.is_first()) load_best_weights();
+  share_weights();
+}
+
+void Trainer::load_best_weights() {
   if (!std::filesystem::exists(state_.best_model_checkpoint)) {
     log_warning("the model stays as it is after the last step: the checkpoint of the best one{} is not there",
                 state_.best_model_checkpoint.empty() ? "" : ", " + state_.best_model_checkpoint + ",");
@@ -234,31 +278,41 @@ void Trainer::load_best_model() {
   load_model_weights(model_, state_.best_model_checkpoint);
 }
 
+void Trainer::share_weights() {
+  if (team_.size() == 1) return;
+  team_.broadcast(model_.parameters().master());
+  model_.parameters().mark_changed();
+}
+
+void Trainer::print_line(const std::string& line) const {
+  if (team_.is_first()) Progress::print_line(line);
+}
+
 void Trainer::save_model(const std::filesystem::path& folder) const {
   model_.save_pretrained(folder);
   if (hooks_.save_beside) hooks_.save_beside(folder);
 }
 
 void Trainer::predict(const Dataset& dataset, const Predicted& predicted) {
-  const data::RankBatches batches(data::sequential_order(dataset.size), {args_.per_device_eval_batch_size});
-  std::int64_t next = 0;
+  const std::int64_t size = args_.per_device_eval_batch_size;
+  std::int64_t next = team_.rank() * size;
   using Work = std::pair<std::vector<std::int64_t>, Batch>;
   data::Prefetcher<Work> works(
       [&]() -> std::optional<Work> {
-        if (next == batches.size()) return std::nullopt;
-        std::vector<std::int64_t> items = batches[next++];
+        if (next >= dataset.size) return std::nullopt;
+        std::vector<std::int64_t> items(static_cast<std::size_t>(std::min(size, dataset.size - next)));
+        std::iota(items.begin(), items.end(), next);
+        next += team_.size() * size;
         Batch batch = dataset.collate(items, 0);
         return Work(std::move(items), std::move(batch));
       },
       kWindowsAhead);
-  Progress progress("evaluating", dataset.size, args_.disable_tqdm.value_or(false));
-  std::int64_t done = 0;
+  Progress progress("evaluating", dataset.size, is_quiet());
   while (const std::optional<Work> work = works.next()) {
     ops::Context ctx;
     ctx.compute = args_.eval_format();
     predicted(work->first, work->second, model_.forward(ctx, work->second));
-    done += std::ssize(work->first);
-    progress.update(done);
+    progress.update(work->first.back() + 1);
   }
 }
 

@@ -9,8 +9,10 @@
 #include "hearth/io/json.h"
 #include "hearth/nn/model.h"
 #include "hearth/optim/loss_scaler.h"
-#include "hearth/optim/optimizer.h"
+#include "hearth/optim/plateau.h"
 #include "hearth/optim/schedule.h"
+#include "hearth/parallel/data_parallel.h"
+#include "hearth/parallel/team.h"
 #include "hearth/train/checkpoint_keeper.h"
 #include "hearth/train/dataset.h"
 #include "hearth/train/progress.h"
@@ -24,47 +26,62 @@ namespace hearth {
 struct TrainingPlan;
 
 struct TrainerHooks {
-  std::function<io::Json()> evaluate;                             // metrics, their names prefixed with eval_
+  std::function<io::Json()> evaluate;  // metrics, their names prefixed with eval_; those of the first process count
   std::function<void(const std::filesystem::path&)> save_beside;  // what belongs beside the model: its tokenizer
 };
 
-// Trains a model as the Hugging Face Trainer does: the same arguments, order of data, schedule, logs and files.
+// Trains a model as the Hugging Face Trainer does: the same arguments, order of data, schedule, logs and files. In a
+// team each process has a Trainer, all begin with the weights of the first one's model, and that one logs and saves.
 class Trainer {
  public:
-  Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, TrainerHooks hooks = {});
+  Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, TrainerHooks hooks = {},
+          parallel::Team team = {});
 
   // Trains to the end, from the checkpoint where one is given, and returns the train metrics.
   io::Json train(const std::optional<std::filesystem::path>& checkpoint = std::nullopt);
 
-  // Runs the model over a dataset in order, without dropout, and hands over each batch with its output.
+  // Runs the model over a dataset in order, without dropout, and hands over each batch with its output; in a team each
+  // process sees its share of the batches, and every item is in one of them.
   using Predicted = std::function<void(std::span<const std::int64_t> items, const Batch&, const nn::ModelOutput&)>;
   void predict(const Dataset& dataset, const Predicted& predicted);
 
+  // Whether it is for this process to write files.
+  bool saves() const { return team_.is_first() || (args_.save_on_each_node && team_.is_first_of_host()); }
   // config.json, model.safetensors and what belongs beside them.
   void save_model(const std::filesystem::path& folder) const;
 
   const TrainerState& state() const { return state_; }
   std::int64_t train_size() const { return train_data_.size; }
+  const parallel::Team& team() const { return team_; }
 
  private:
+  bool is_quiet() const { return !team_.is_first() || args_.disable_tqdm.value_or(false); }
+  void print_line(const std::string& line) const;
+  void share_weights();
+  void begin_schedule(std::int64_t max_steps);
   void resume(const std::filesystem::path& checkpoint, std::int64_t max_steps);
   void note_settings(const TrainingPlan& plan);
+  double learning_rate() const;  // of the next update
   io::Json train_metrics(const TrainingPlan& plan, std::int64_t first_step) const;
   void train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress& progress);
   void after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress);
-  void log_row(io::Json row, Progress& progress);
-  void log_loss(const StepResult& result, double lr, Progress& progress);
-  bool evaluate(Progress& progress);  // true: the best so far
+  void log_row(io::Json row);
+  void log_loss(const StepResult& result, double lr);
+  io::Json evaluation() const;
+  bool evaluate();  // true: the best so far
   void save_checkpoint();
   void load_best_model();
+  void load_best_weights();
 
   nn::Model& model_;
   TrainingArguments args_;
   Dataset train_data_;
   TrainerHooks hooks_;
-  std::unique_ptr<optim::Optimizer> optimizer_;
+  parallel::Team team_;
+  std::unique_ptr<parallel::DataParallel> learner_;
   optim::LossScaler scaler_;
   optim::ScheduleOptions schedule_;
+  std::optional<optim::Plateau> plateau_;  // instead of the schedule
   TrainerState state_;
   CheckpointKeeper checkpoints_;
   std::int64_t multiplied_parameters_ = 0;  // all but embeddings, for total_flos

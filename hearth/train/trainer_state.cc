@@ -28,7 +28,8 @@ io::Json TrainerState::to_json() const {
                                  {{"evaluations_without_gain", evaluations_without_gain},
                                   {"loss_sum", loss_sum},
                                   {"loss_since_log", loss_since_log},
-                                  {"steps_since_log", steps_since_log}}}};
+                                  {"steps_since_log", steps_since_log},
+                                  {"world_size", world_size}}}};
   json["total_flos"] = total_flos;
   json["train_batch_size"] = train_batch_size;
   json["trial_name"] = nullptr;
@@ -63,6 +64,7 @@ TrainerState TrainerState::from_json(const io::Json& json, const std::string& fi
     state.loss_sum = io::get_double_or(own, "loss_sum", 0, file);
     state.loss_since_log = io::get_double_or(own, "loss_since_log", 0, file);
     state.steps_since_log = io::get_int_or(own, "steps_since_log", 0, file);
+    state.world_size = io::get_int_or(own, "world_size", 0, file);
   }
   return state;
 }
@@ -83,6 +85,7 @@ std::string changed_settings(const TrainerState& stored, const TrainerState& now
       changes += fmt::format("{}{} {} -> {}", changes.empty() ? "" : ", ", name, before, after);
   };
   compare("train_batch_size", stored.train_batch_size, now.train_batch_size);
+  compare("world_size", stored.world_size, now.world_size);
   compare("logging_steps", stored.logging_steps, now.logging_steps);
   compare("eval_steps", stored.eval_steps, now.eval_steps);
   compare("save_steps", stored.save_steps, now.save_steps);

@@ -16,7 +16,7 @@ struct TrainerState {
   double epoch = 0;
   double total_flos = 0;
   std::int64_t num_input_tokens_seen = 0;
-  std::int64_t logging_steps = 500, eval_steps = 500, save_steps = 500, train_batch_size = 0;
+  std::int64_t logging_steps = 500, eval_steps = 500, save_steps = 500, train_batch_size = 0, world_size = 0;
   std::optional<double> best_metric;
   std::int64_t best_global_step = 0;
   std::string best_model_checkpoint;          // empty: none was saved

@@ -7,6 +7,7 @@
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/io/json.h"
+#include "hearth/train/schedule_settings.h"
 
 namespace hearth {
 namespace {
@@ -57,6 +58,11 @@ void TrainingArguments::validate() {
   if (group_by_length) train_sampling_strategy = "group_by_length";
   group_by_length = train_sampling_strategy == "group_by_length";
 
+  check(!(sharded_optimizer && optim == "adafactor"),
+        "--sharded_optimizer needs --optim adamw_torch, adamw_torch_fused or sgd: the state of adafactor is of whole "
+        "rows and columns");
+  check(!(sharded_optimizer && save_on_each_node),
+        "--sharded_optimizer and --save_on_each_node exclude each other: the whole state is gathered on one machine");
   check(!(fp16 && bf16), "--fp16 and --bf16 exclude each other: give one of them");
   check(!(fp16_full_eval && bf16_full_eval),
         "--fp16_full_eval and --bf16_full_eval exclude each other: give one of them");
@@ -89,7 +95,8 @@ void TrainingArguments::validate() {
         : load_best_model_at_end ? "--load_best_model_at_end"
                                  : "--early_stopping_patience");
   check(save_strategy != "best" || metric_for_best_model, "--save_strategy best needs --metric_for_best_model");
-  if (tracks_best && !metric_for_best_model) metric_for_best_model = "loss";
+  check_schedule(*this);
+  if ((tracks_best || reduces_on_plateau(*this)) && !metric_for_best_model) metric_for_best_model = "loss";
   if (metric_for_best_model && !greater_is_better) greater_is_better = !metric_for_best_model->ends_with("loss");
 }
 

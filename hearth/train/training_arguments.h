@@ -67,8 +67,10 @@ struct TrainingArguments {
 
   std::int64_t local_rank = -1;
   std::optional<std::string> ddp_backend;
-  std::int64_t ddp_timeout = 1800;  // seconds
-  std::optional<std::int64_t> ddp_bucket_cap_mb;
+  std::int64_t ddp_timeout = 1800;                // seconds
+  std::optional<std::int64_t> ddp_bucket_cap_mb;  // 25 otherwise
+  std::string ddp_wire_dtype = "fp32";            // what gradients are sent in: bf16 halves the bytes
+  bool sharded_optimizer = false;                 // each process keeps the optimizer's state of a part of the weights
 
   std::int64_t num_threads = 0;  // 0: all cores
   std::string max_isa;           // empty: what the processor has

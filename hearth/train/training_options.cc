@@ -1,3 +1,4 @@
+#include "hearth/optim/schedule.h"
 #include "hearth/train/training_arguments.h"
 
 namespace hearth {
@@ -41,8 +42,7 @@ void declare_training(Arguments& options, TrainingArguments& args) {
   options.add("optim", &args.optim, "optimizer").choices({"adamw_torch", "adamw_torch_fused", "sgd", "adafactor"});
   options.add("learning_rate", &args.learning_rate, "highest learning rate").at_least(0);
   options.add("lr_scheduler_type", &args.lr_scheduler_type, "schedule of the learning rate")
-      .choices({"linear", "cosine", "cosine_with_restarts", "polynomial", "constant", "constant_with_warmup",
-                "inverse_sqrt"});
+      .choices(optim::schedule_names());
   options.add("lr_scheduler_kwargs", &args.lr_scheduler_kwargs, "settings of the schedule, a JSON object");
   options.add("warmup_steps", &args.warmup_steps, "steps of warm-up; below 1: their share of all steps").at_least(0);
   options.add("warmup_ratio", &args.warmup_ratio, "share of warm-up of all steps, where warmup_steps is 0")
@@ -104,7 +104,12 @@ void declare_processes(Arguments& options, TrainingArguments& args) {
       .alias("xpu_backend")
       .choices({"gloo", "mpi", "ccl"});
   options.add("ddp_timeout", &args.ddp_timeout, "seconds to wait for other processes").at_least(1);
-  options.add("ddp_bucket_cap_mb", &args.ddp_bucket_cap_mb, "MiB of gradients sent at once").at_least(1);
+  options.add("ddp_bucket_cap_mb", &args.ddp_bucket_cap_mb, "MiB of gradients sent at once; 25 otherwise")
+      .at_least(1)
+      .at_most(1 << 20);
+  options.add("ddp_wire_dtype", &args.ddp_wire_dtype, "format that gradients are sent in").choices({"fp32", "bf16"});
+  options.add("sharded_optimizer", &args.sharded_optimizer,
+              "save memory: each process keeps the optimizer's state of its share of the weights alone");
   options.add("local_rank", &args.local_rank, "number of this process on its machine").at_least(-1);
   options.add("save_on_each_node", &args.save_on_each_node, "save on every machine, not on the first alone");
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hearth/optim/optimizer.h"
-#include "hearth/optim/schedule.h"
+#include "hearth/parallel/data_parallel.h"
 #include "hearth/train/dataset.h"
 #include "hearth/train/training_arguments.h"
 
@@ -12,17 +12,18 @@
 namespace hearth {
 
 struct TrainingPlan {
-  std::int64_t batches = 0, updates = 0;  // an epoch
+  std::int64_t processes = 1;
+  std::int64_t batches = 0, updates = 0;  // an epoch, in each process
   std::int64_t epochs = 0, max_steps = 0;
-  double samples = 0;  // of the whole run
+  double samples = 0;  // of the whole run, in all processes
 };
 
-TrainingPlan make_plan(const TrainingArguments& args, const Dataset& dataset);
+TrainingPlan make_plan(const TrainingArguments& args, const Dataset& dataset, std::int64_t processes);
 // "***** Running training *****", as the Trainer prints it.
 void announce(const TrainingPlan& plan, const TrainingArguments& args, const Dataset& dataset, std::int64_t parameters);
 
 optim::OptimizerOptions optimizer_options(const TrainingArguments& args);
-optim::ScheduleOptions schedule_options(const TrainingArguments& args, std::int64_t total_steps);
+parallel::DataParallelOptions data_parallel_options(const TrainingArguments& args);
 // The order in which an epoch visits the dataset.
 std::vector<std::int64_t> epoch_order(const TrainingArguments& args, const Dataset& dataset, std::int64_t epoch);
 

@@ -1,16 +1,20 @@
 #include "hearth/train/training_step.h"
 
+#include <array>
+
 #include "hearth/base/profiler.h"
 
 namespace hearth {
 
-StepResult training_step(nn::Model& model, optim::Optimizer& optimizer, optim::LossScaler& scaler,
+StepResult training_step(nn::Model& model, parallel::DataParallel& learner, optim::LossScaler& scaler,
                          std::span<const Batch> micro_batches, std::uint64_t step, double lr,
                          const StepOptions& options) {
   const Span span("step");
   StepResult result;
+  const auto world = static_cast<float>(learner.team().size());
   const auto count = static_cast<float>(micro_batches.size());
   const float scale = scaler.scale();
+  const float seed = scale / (count * world);  // so that the sum over all processes is the mean
 
   model.parameters().zero_grad();
   for (const Batch& batch : micro_batches) {
@@ -24,15 +28,24 @@ StepResult training_step(nn::Model& model, optim::Optimizer& optimizer, optim::L
     const Var loss = model.forward(ctx, batch).loss;
     check(loss.defined(), "[training_step] the batch has no labels to compute a loss from");
     result.loss += double{loss.value().item()} / count;
-    tape.backward(loss, scale / count);
+    result.tokens += static_cast<double>(batch.tokens());
+    result.flops += model.training_flops(batch);
+    if (&batch == &micro_batches.back()) {
+      learner.backward(tape, loss, seed, std::array{result.loss / world, result.tokens, result.flops});
+    } else {
+      tape.backward(loss, seed);
+    }
   }
-  model.parameters().complete_grads();
+  const std::span<const double> sums = learner.finish();
+  result.loss = sums[0];
+  result.tokens = sums[1];
+  result.flops = sums[2];
 
-  result.grad_norm = optim::grad_norm(model.parameters()) / scale;
+  result.grad_norm = learner.grad_norm() / scale;
   result.skipped = !scaler.accept(result.grad_norm);
   if (!result.skipped) {
     const float clip = optim::clip_scale(result.grad_norm, options.max_grad_norm);
-    optimizer.step(lr, clip / scale);
+    learner.step(lr, clip / scale);
   }
   return result;
 }

@@ -4,7 +4,7 @@
 
 #include "hearth/nn/model.h"
 #include "hearth/optim/loss_scaler.h"
-#include "hearth/optim/optimizer.h"
+#include "hearth/parallel/data_parallel.h"
 
 namespace hearth {
 
@@ -15,14 +15,15 @@ struct StepOptions {
 };
 
 struct StepResult {
-  double loss = 0;       // mean over the micro-batches
-  double grad_norm = 0;  // before clipping
-  bool skipped = false;  // fp16 overflowed: weights are unchanged
+  double loss = 0;               // mean over the micro-batches of all processes
+  double grad_norm = 0;          // before clipping
+  bool skipped = false;          // fp16 overflowed: weights are unchanged
+  double tokens = 0, flops = 0;  // of all processes
 };
 
-// One update of the weights from the micro-batches of one accumulation window. `step` numbers the updates, for
-// dropout.
-StepResult training_step(nn::Model& model, optim::Optimizer& optimizer, optim::LossScaler& scaler,
+// One update of the weights from the micro-batches of one accumulation window, as many in each process. `step` numbers
+// the updates, for dropout.
+StepResult training_step(nn::Model& model, parallel::DataParallel& learner, optim::LossScaler& scaler,
                          std::span<const Batch> micro_batches, std::uint64_t step, double lr,
                          const StepOptions& options);
 

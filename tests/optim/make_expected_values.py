@@ -1,4 +1,4 @@
-"""Writes expected_values.h: what torch 2.5.1 and transformers 4.52.4 compute. Run: python make_expected_values.py"""
+"""Writes expected_values.h: what torch and transformers 4.52.4 compute. Run: python make_expected_values.py"""
 
 import pathlib
 
@@ -52,11 +52,44 @@ SCHEDULES = [
     ("constant_with_warmup", {}),
     ("inverse_sqrt", {}),
     ("inverse_sqrt", {"timescale": 40}),
+    ("cosine_with_min_lr", {"min_lr_rate": 0.1}),
+    ("cosine_with_min_lr", {"min_lr": 2e-5, "num_cycles": 1.5}),
+    ("warmup_stable_decay", {"num_decay_steps": 40}),
+    ("warmup_stable_decay", {"num_decay_steps": 105, "num_cycles": 1.5}),
+    ("warmup_stable_decay", {"num_decay_steps": 0}),
+    *(
+        ("warmup_stable_decay", {"num_decay_steps": 30, "num_stable_steps": 26, "min_lr_ratio": 0.2, **types})
+        for types in (
+            {"warmup_type": "linear", "decay_type": "linear"},
+            {"warmup_type": "cosine", "decay_type": "1-sqrt"},
+            {"warmup_type": "1-sqrt", "decay_type": "cosine"},
+        )
+    ),
+]
+
+PLATEAU_METRICS = [3, 2, 2.1, 2.05, 1.9, 1.9, 1.9999, float("nan"), 1.8999, 1.91, 1.5, 1.6, 1.7, 1.4999]
+PLATEAU_METRICS += [1.8, 1.9, 2, 2, 2, 3.0002, 3.2, 3.1, 3.25, 3.5, 3.4]
+PLATEAUS = [
+    {},
+    {"patience": 2},
+    {"patience": 0, "factor": 0.5},
+    {"patience": 0, "mode": "max", "factor": 0.3},
+    {"patience": 1, "threshold": 0.2, "factor": 0.7},
+    {"patience": 1, "threshold": 0.2, "threshold_mode": "abs"},
+    {"patience": 0, "threshold": 0.2, "threshold_mode": "abs", "mode": "max", "factor": 0.9},
+    {"patience": 0, "factor": 0.5, "cooldown": 2},
+    {"patience": 0, "factor": 0.5, "min_lr": 7e-6},
+    {"patience": 0, "factor": 0.9, "eps": 4e-6},
+    {"patience": 0, "factor": 0.9, "eps": 6e-6},
 ]
 
 
+def sgd():
+    return torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=LR)
+
+
 def factors(name, kwargs, warmup):
-    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=LR)
+    optimizer = sgd()
     if "timescale" in kwargs:  # get_scheduler drops it
         scheduler = get_inverse_sqrt_schedule(optimizer, warmup, **kwargs)
     else:
@@ -68,22 +101,48 @@ def cpp(values):
     return ", ".join(repr(value) for value in values)
 
 
+def cpp_fields(values):
+    return ", ".join("{}" if v is None else f'"{v}"' if isinstance(v, str) else str(v) for v in values)
+
+
+def plateau_row(kwargs):
+    optimizer = sgd()
+    scheduler = get_scheduler("reduce_lr_on_plateau", optimizer, WARMUP, TOTAL, kwargs)
+    rates = []
+    for metric in PLATEAU_METRICS:
+        scheduler.step(metric)
+        rates.append(optimizer.param_groups[0]["lr"])
+    options = {"mode": "min", "factor": 0.1, "patience": 10, "threshold": 1e-4, "threshold_mode": "rel"}
+    options |= {"cooldown": 0, "min_lr": 0, "eps": 1e-8, **kwargs}
+    return f"    {{{{{cpp_fields(options.values())}}}, {{{cpp(rates)}}}}},\n"
+
+
 def row(name, kwargs, warmup):
-    options = {"num_cycles": -1, "power": 1.0, "lr_end": 1e-7, "timescale": 0, **kwargs}
-    fields = ", ".join(str(value) for value in [warmup, TOTAL, *options.values()])
-    return f'    {{"{name}", {fields}, {{{cpp(factors(name, kwargs, warmup))}}}}},\n'
+    given = dict(kwargs)
+    least = given.pop("min_lr", 0) / LR or given.pop("min_lr_rate", 0) or given.pop("min_lr_ratio", 0)
+    defaults = {"num_cycles": -1, "power": 1.0, "lr_end": 1e-7, "timescale": 0, "min_factor": least}
+    defaults |= {"num_decay_steps": None, "num_stable_steps": None, "warmup_type": "linear", "decay_type": "cosine"}
+    fields = cpp_fields([warmup, TOTAL, *{**defaults, **given}.values()])
+    return f'    {{{{"{name}", {fields}}}, {{{cpp(factors(name, kwargs, warmup))}}}}},\n'
 
 
-out = "#pragma once\n\n// Written by make_expected_values.py.\n\n#include <array>\n#include <cstdint>\n#include <vector>\n\n"
+out = "#pragma once\n\n// Written by make_expected_values.py.\n\n"
+out += "#include <array>\n#include <cstdint>\n#include <limits>\n#include <vector>\n\n"
+out += '#include "hearth/optim/plateau.h"\n#include "hearth/optim/schedule.h"\n\n'
 out += "namespace hearth::optim::expected {\n\n"
 for name, make in OPTIMIZERS.items():
     out += f"inline const std::vector<float> {name} = {{{cpp(after_steps(make))}}};\n"
 out += f"\ninline constexpr std::array<std::int64_t, {len(SCHEDULE_STEPS)}> kScheduleSteps = {{{cpp(SCHEDULE_STEPS)}}};\n"
 out += f"inline constexpr double kInitialLr = {LR!r};\n\n"
-out += "struct Schedule {\n  const char* name;\n  std::int64_t warmup_steps, total_steps;\n"
-out += "  double num_cycles, power, lr_end;\n  std::int64_t timescale;\n"
-out += "  std::array<double, kScheduleSteps.size()> factors;\n};\n"
-out += "inline constexpr Schedule kSchedules[] = {\n"
+out += "struct Schedule {\n  ScheduleOptions options;\n  std::array<double, kScheduleSteps.size()> factors;\n};\n"
+out += "inline const Schedule kSchedules[] = {\n"
 out += "".join(row(name, kwargs, warmup) for name, kwargs in SCHEDULES for warmup in (WARMUP, 0))
+metrics = cpp(PLATEAU_METRICS).replace("nan", "std::numeric_limits<double>::quiet_NaN()")
+out += f"}};\n\ninline constexpr std::array<double, {len(PLATEAU_METRICS)}> kPlateauMetrics = {{{metrics}}};\n"
+out += "// The learning rate after each of the metrics.\n"
+out += "struct ReducedOnPlateau {\n  PlateauOptions options;\n"
+out += "  std::array<double, kPlateauMetrics.size()> learning_rates;\n};\n"
+out += "inline const ReducedOnPlateau kPlateaus[] = {\n"
+out += "".join(plateau_row(kwargs) for kwargs in PLATEAUS)
 out += "};\n\n}  // namespace hearth::optim::expected\n"
 pathlib.Path(__file__).with_name("expected_values.h").write_text(out)

@@ -11,29 +11,25 @@
 namespace hearth::optim {
 namespace {
 
-ScheduleOptions options_of(const expected::Schedule& row) {
-  return {row.name, row.warmup_steps, row.total_steps, row.num_cycles, row.power, row.lr_end, row.timescale};
-}
-
 TEST(Schedule, HasTheFactorsOfTransformers) {
   std::set<std::string> names;
-  for (const expected::Schedule& row : expected::kSchedules) {
-    names.insert(row.name);
-    ASSERT_TRUE(is_schedule(row.name));
+  for (const auto& [options, factors] : expected::kSchedules) {
+    names.insert(options.name);
     for (std::size_t i = 0; i < expected::kScheduleSteps.size(); ++i)
-      EXPECT_NEAR(schedule_factor(options_of(row), expected::kScheduleSteps[i], expected::kInitialLr), row.factors[i],
-                  1e-12)
-          << row.name << ", warmup " << row.warmup_steps << ", step " << expected::kScheduleSteps[i];
+      EXPECT_NEAR(schedule_factor(options, expected::kScheduleSteps[i], expected::kInitialLr), factors[i], 1e-12)
+          << options.name << ", warmup " << options.warmup_steps << ", step " << expected::kScheduleSteps[i];
   }
-  EXPECT_EQ(names.size(), 7u);
+  names.insert("reduce_lr_on_plateau");
+  const std::vector<std::string> known = schedule_names();
+  EXPECT_EQ(names, std::set<std::string>(known.begin(), known.end()));
 }
 
 TEST(Schedule, IsFiniteWhereEveryStepWarmsUp) {
   for (const expected::Schedule& row : expected::kSchedules) {
-    ScheduleOptions options = options_of(row);
+    ScheduleOptions options = row.options;
     options.warmup_steps = options.total_steps = 10;
     for (const std::int64_t step : {0, 9, 10, 11})
-      EXPECT_TRUE(std::isfinite(schedule_factor(options, step, expected::kInitialLr))) << row.name << " " << step;
+      EXPECT_TRUE(std::isfinite(schedule_factor(options, step, expected::kInitialLr))) << options.name << " " << step;
   }
 }
 
@@ -46,17 +42,30 @@ TEST(Schedule, PolynomialDecayEndsBelowItsBeginning) {
 }
 
 TEST(Schedule, IsOneOfTheKnown) {
-  EXPECT_FALSE(is_schedule("reduce_lr_on_plateau"));
   ScheduleOptions options;
   options.name = "lineer";
   try {
     schedule_factor(options, 0, 1);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "the schedule 'lineer' is not known; choose one of linear, cosine, cosine_with_restarts, polynomial, "
-              "constant, constant_with_warmup, inverse_sqrt");
+    EXPECT_EQ(
+        std::string(error.what()),
+        "the schedule 'lineer' is not known; choose one of linear, cosine, cosine_with_restarts, polynomial, "
+        "constant, constant_with_warmup, inverse_sqrt, cosine_with_min_lr, warmup_stable_decay, reduce_lr_on_plateau");
   }
+  options.name = "reduce_lr_on_plateau";
+  EXPECT_THROW(schedule_factor(options, 0, 1), Error);
+}
+
+TEST(Schedule, StableStepsNeedAKnownDecay) {
+  ScheduleOptions options;
+  options.name = "warmup_stable_decay";
+  options.total_steps = 10;
+  EXPECT_THROW(schedule_factor(options, 0, 1), Error);
+  options.num_decay_steps = 4;
+  EXPECT_EQ(schedule_factor(options, 0, 1), 1);
+  options.decay_type = "sqrt";
+  EXPECT_THROW(schedule_factor(options, 0, 1), Error);
 }
 
 }  // namespace

@@ -141,6 +141,17 @@ TEST_F(Checkpoints, TheFormerFolderComesBackWhereTheNewOneCannotTakeItsPlace) {
   EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
 }
 
+TEST_F(Checkpoints, WhatADeadRunLeftIsTidied) {
+  make({4, 8});
+  for (const char* name : {".checkpoint-4.former", ".checkpoint-6.former", ".checkpoint-6.partial", ".mine.former"})
+    io::create_directories(out_ / name / name);
+  tidy_folders(out_);
+  EXPECT_EQ(names_in(out_), std::set<std::string>({"checkpoint-4", "checkpoint-6", "checkpoint-8", ".mine.former"}));
+  EXPECT_EQ(names_in(out_ / "checkpoint-4"), std::set<std::string>({"inner"}));
+  EXPECT_EQ(names_in(out_ / "checkpoint-6"), std::set<std::string>({".checkpoint-6.former"}));
+  tidy_folders(folder_ / "none");
+}
+
 TEST_F(Checkpoints, AreWrittenByStepsAndAtTheEnd) {
   TrainingArguments args = arguments();
   args.save_strategy = "steps";
@@ -270,7 +281,7 @@ TEST_F(Checkpoints, StopEarlyWhenNothingGetsBetter) {
   EXPECT_EQ(state.best_global_step, 24);
   EXPECT_EQ(state.evaluations_without_gain, 2);
   args.metric_for_best_model = "accuracy";
-  EXPECT_TRUE(contains(error_of([&] { train(args, f1); }), "eval_accuracy"));
+  EXPECT_TRUE(contains(error_of([&] { train(args, f1); }), "gives no eval_accuracy; it gives eval_f1"));
 }
 
 TEST_F(Checkpoints, StoppingEarlyWritesNoneOfItsOwn) {

@@ -138,6 +138,8 @@ TEST_F(Results, AnOutputFolderInUseIsNotTouched) {
   args.resume_from_checkpoint = "True";
   EXPECT_EQ(find_resume_checkpoint(args), folder_ / "out" / "checkpoint-12");
   EXPECT_EQ(io::read_file(folder_ / "out" / "mine.txt"), "mine");
+  std::filesystem::rename(folder_ / "out" / "checkpoint-12", folder_ / "out" / ".checkpoint-12.former");
+  EXPECT_EQ(find_resume_checkpoint(args), folder_ / "out" / "checkpoint-12");
 
   args.output_dir = (folder_ / "out" / "mine.txt").string();
   EXPECT_TRUE(contains(error(), "is not a folder")) << error();

@@ -96,6 +96,35 @@ TEST_P(ResumeInFormat, ContinuesBitForBit) {
 INSTANTIATE_TEST_SUITE_P(Formats, ResumeInFormat, testing::Values("fp32", "bf16", "fp16"),
                          [](const auto& format) { return std::string(format.param); });
 
+// An f1 that the weights decide, so that the learning rate depends on all before it.
+TEST_F(Resume, OnAPlateau) {
+  TrainingArguments args = arguments();
+  args.lr_scheduler_type = "reduce_lr_on_plateau";
+  args.lr_scheduler_kwargs = R"({"mode": "max", "factor": 0.7, "patience": 1, "cooldown": 1})";
+  args.metric_for_best_model = "f1";
+  args.eval_strategy = args.save_strategy = "steps";
+  args.eval_steps = args.save_steps = 1;
+  ToyModel whole(0.1f);
+  const std::string expected = run(whole, args, 0, {});
+  const auto last = files_of(folder_ / "out" / "checkpoint-12");
+  EXPECT_LT(io::parse_json(last.at("scheduler.json"), "scheduler").at("plateau").at("learning_rate"), 1e-2);
+  for (const char* name : {"checkpoint-1", "checkpoint-2", "checkpoint-5", "checkpoint-8", "checkpoint-11"}) {
+    ToyModel rest(0.1f, 99);
+    EXPECT_EQ(run(rest, args, 0, folder_ / "out" / name), expected) << name;
+    EXPECT_EQ(rest.weights(), whole.weights()) << name;
+    EXPECT_EQ(files_of(folder_ / "out" / "checkpoint-12").at("scheduler.json"), last.at("scheduler.json")) << name;
+  }
+  EXPECT_TRUE(warnings_.empty());
+  args.lr_scheduler_type = "linear";
+  args.lr_scheduler_kwargs.reset();
+  run(whole, args, 0, {});
+  args.lr_scheduler_type = "reduce_lr_on_plateau";
+  run(whole, args, 0, folder_ / "out" / "checkpoint-5");
+  ASSERT_EQ(warnings_.size(), 2u);
+  EXPECT_TRUE(contains(warnings_[0], "takes a smaller f1 for better")) << warnings_[0];
+  EXPECT_TRUE(contains(warnings_[1], "no state of reduce_lr_on_plateau")) << warnings_[1];
+}
+
 TEST_F(Resume, AtAnEpochsEnd) {
   for (const char* strategy : {"epoch", "steps"}) {
     TrainingArguments args = arguments();

@@ -151,5 +151,28 @@ TEST_F(TrainerLog, RowsHaveTheTrainersKeys) {
                                                "total_flos", "train_loss", "epoch", "step"}));
 }
 
+// The rate of an evaluation's verdict is that of the next update, and an evaluation at the start gives none.
+TEST_F(TrainerLog, ALearningRateIsReducedOnAPlateau) {
+  TrainingArguments args = arguments();
+  args.num_train_epochs = 1;
+  args.lr_scheduler_type = "reduce_lr_on_plateau";
+  args.lr_scheduler_kwargs = R"({"factor": 0.5, "patience": 0})";
+  args.warmup_steps = 3;  // without effect, as in the Trainer
+  args.eval_strategy = "steps";
+  args.eval_steps = 1;
+  args.eval_on_start = true;
+  const std::vector<double> losses{1, 3, 2, 2, 1, 2, 0};  // the first of them before any update
+  std::size_t evaluations = 0;
+  TrainerHooks hooks;
+  hooks.evaluate = [&] { return io::Json{{"eval_loss", losses.at(evaluations++)}}; };
+  ToyModel model;
+  Trainer trainer(model, args, toy_dataset(24), hooks);
+  trainer.train();
+  std::vector<double> rates;
+  for (const io::Json& row : trainer.state().log_history)
+    if (row.contains("learning_rate")) rates.push_back(number(row, "learning_rate"));
+  EXPECT_EQ(rates, std::vector<double>({1e-2, 1e-2, 1e-2, 5e-3, 5e-3, 2.5e-3}));
+}
+
 }  // namespace
 }  // namespace hearth

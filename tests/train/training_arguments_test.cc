@@ -150,9 +150,34 @@ TEST_F(TrainingArgumentsTest, WarmUp) {
 TEST_F(TrainingArgumentsTest, ListsWhatThereIs) {
   EXPECT_TRUE(
       contains(error_of({"--optim", "lion_8bit"}), "'lion_8bit' is none of adamw_torch, adamw_torch_fused, sgd"));
-  EXPECT_TRUE(contains(error_of({"--lr_scheduler_type", "reduce_lr_on_plateau"}), "is none of linear, cosine"));
+  EXPECT_TRUE(contains(error_of({"--lr_scheduler_type", "step"}), "is none of linear, cosine"));
   EXPECT_TRUE(contains(error_of({"--save_strategy", "often"}), "is none of no, steps, epoch, best"));
   EXPECT_TRUE(contains(error_of({"--ddp_backend", "nccl"}), "is none of gloo, mpi, ccl"));
+}
+
+TEST_F(TrainingArgumentsTest, AScheduleKnowsItsSettings) {
+  const auto error = [](const std::string& schedule, const std::string& kwargs) {
+    return error_of({"--lr_scheduler_type", schedule, "--lr_scheduler_kwargs", kwargs});
+  };
+  EXPECT_EQ(error("polynomial", R"({"powr": 2})"), "--lr_scheduler_kwargs: 'powr' is not known; the nearest is power");
+  EXPECT_EQ(error("linear", R"({"power": 2})"),
+            "--lr_scheduler_kwargs: linear has no setting 'power'; it has none, leave it out");
+  EXPECT_EQ(error("polynomial", R"({"eps": 2})"),
+            "--lr_scheduler_kwargs: polynomial has no setting 'eps'; it has power, lr_end");
+  EXPECT_TRUE(contains(error("linear", "[1]"), "expected a JSON object"));
+  EXPECT_EQ(error("cosine_with_min_lr", "{}"),
+            "--lr_scheduler_type cosine_with_min_lr needs either min_lr or min_lr_rate in --lr_scheduler_kwargs, not "
+            "neither");
+  EXPECT_TRUE(contains(error("cosine_with_min_lr", R"({"min_lr": 0, "min_lr_rate": 0})"), "not both"));
+  EXPECT_EQ(error("cosine_with_min_lr", R"({"min_lr": 1e-6, "min_lr_rate": null})"), "");
+  EXPECT_TRUE(contains(error("warmup_stable_decay", "{}"), "needs num_decay_steps"));
+  EXPECT_TRUE(contains(error("warmup_stable_decay", R"({"num_decay_steps": 2, "decay_type": "sqrt"})"), "decay_type"));
+  EXPECT_EQ(error("reduce_lr_on_plateau", "{}"),
+            "--lr_scheduler_type reduce_lr_on_plateau needs evaluations: give --eval_strategy steps or epoch");
+  EXPECT_TRUE(contains(error("reduce_lr_on_plateau", R"({"mode": "best"})"), "choose min or max"));
+  const TrainingArguments args = parsed({"--lr_scheduler_type", "reduce_lr_on_plateau", "--eval_strategy", "epoch"});
+  EXPECT_EQ(args.metric_for_best_model, "loss");
+  EXPECT_EQ(args.greater_is_better, false);
 }
 
 TEST_F(TrainingArgumentsTest, WhatIsNotHere) {
@@ -203,7 +228,8 @@ class TrainingArgumentsFile : public TrainingArgumentsTest {
 
 TEST_F(TrainingArgumentsFile, KeysAreOptions) {
   const TrainingArguments args = read(R"({"bf16": true, "learning_rate": 3e-5, "max_steps": 20, "eval_steps": null,
-      "output_dir": "x", "data_seed": 7, "lr_scheduler_kwargs": {"power": 2}, "deepspeed": null, "fsdp": [],
+      "output_dir": "x", "data_seed": 7, "lr_scheduler_kwargs": {"power": 2}, "lr_scheduler_type": "polynomial",
+      "deepspeed": null, "fsdp": [],
       "no_cuda": true, "report_to": ["none"]})");
   EXPECT_TRUE(args.bf16);
   EXPECT_EQ(args.learning_rate, 3e-5);

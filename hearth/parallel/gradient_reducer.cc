@@ -1,0 +1,108 @@
+#include "hearth/parallel/gradient_reducer.h"
+
+#include <algorithm>
+
+#include "hearth/base/profiler.h"
+#include "hearth/kernels/elementwise.h"
+
+namespace hearth::parallel {
+namespace {
+
+// Buckets under way that need memory of their own. With so many waiting backward is ahead of the network, and loses
+// nothing by waiting for the first.
+constexpr std::size_t kMostCopies = 4;
+
+void complete(Parameter& parameter) {
+  if (!parameter.has_grad) parameter.grad.fill_zero();
+  parameter.has_grad = true;
+}
+
+}  // namespace
+
+GradientReducer::GradientReducer(ParameterStore& parameters, Team team, const Partition& partition, DType wire)
+    : parameters_(parameters), team_(std::move(team)), partition_(partition), wire_(wire) {
+  check(wire == DType::f32 || wire == DType::bf16, "[GradientReducer] gradients cannot be sent as {}", name_of(wire));
+}
+
+void GradientReducer::backward(Tape& tape, const Var& loss, float seed) {
+  begin(tape);
+  tape.backward(loss, seed, [this](Parameter& parameter) { ready(parameter); });
+}
+
+void GradientReducer::begin(Tape& tape) {
+  next_ = 0;
+  pending_.assign(partition_.buckets().size(), 0);
+  for (const auto& parameter : parameters_.parameters()) {
+    if (tape.uses(*parameter)) {
+      add_pending(*parameter, 1);
+    } else {
+      complete(*parameter);
+    }
+  }
+  launch_complete();
+}
+
+void GradientReducer::ready(Parameter& parameter) {
+  complete(parameter);
+  add_pending(parameter, -1);
+  launch_complete();
+}
+
+void GradientReducer::add_pending(const Parameter& parameter, int count) {
+  const std::vector<optim::Interval>& buckets = partition_.buckets();
+  const std::int64_t end = parameter.offset + parameter.shape.size();
+  const auto first = std::ranges::upper_bound(buckets, parameter.offset, {}, &optim::Interval::end);
+  for (auto bucket = first; bucket != buckets.end() && bucket->begin < end; ++bucket)
+    pending_[static_cast<std::size_t>(bucket - buckets.begin())] += count;
+}
+
+void GradientReducer::launch_complete() {
+  while (next_ < pending_.size() && pending_[next_] == 0) launch(partition_.buckets()[next_++]);
+  while (!under_way_.empty() && under_way_.front().work->done()) land_first();
+}
+
+void GradientReducer::launch(const optim::Interval& bucket) {
+  if (team_.size() == 1) return;
+  const Span span("sending gradients");
+  const std::int64_t part = partition_.part_size(bucket);
+  const bool sharded = partition_.sharded();
+  while ((sharded || wire_ != DType::f32) && under_way_.size() >= kMostCopies) land_first();
+  Sending sending{bucket, nullptr, {}, {}};
+  float* const gradients = parameters_.grad().data<float>() + bucket.begin;
+  void* whole = gradients;
+  if (wire_ != DType::f32 || (sharded && !partition_.is_even(bucket))) {
+    sending.sent = Tensor({sharded ? part * team_.size() : bucket.size()}, wire_);
+    kernels::convert(DType::f32, gradients, wire_, sending.sent.raw(), bucket.size());
+    sending.sent.slice(bucket.size(), sending.sent.size()).fill_zero();
+    whole = sending.sent.raw();
+  }
+  if (sharded) {
+    sending.received = Tensor({part}, wire_);
+    sending.work = team_.group().reduce_scatter(whole, sending.received.raw(), static_cast<std::size_t>(part), wire_,
+                                                comm::ReduceOp::sum);
+  } else {
+    sending.received = sending.sent;
+    sending.work = team_.group().all_reduce(whole, static_cast<std::size_t>(bucket.size()), wire_);
+  }
+  under_way_.push_back(std::move(sending));
+}
+
+void GradientReducer::land_first() {
+  const Sending& sending = under_way_.front();
+  sending.work->wait();
+  if (sending.received.defined()) {
+    const optim::Interval own = partition_.own(sending.bucket);
+    kernels::convert(wire_, sending.received.raw(), DType::f32, parameters_.grad().data<float>() + own.begin,
+                     own.size());
+  }
+  under_way_.pop_front();
+}
+
+void GradientReducer::finish() {
+  const Span span("waiting for gradients");
+  check(next_ == partition_.buckets().size(), "[GradientReducer] {} of {} buckets were sent", next_,
+        partition_.buckets().size());
+  while (!under_way_.empty()) land_first();
+}
+
+}  // namespace hearth::parallel

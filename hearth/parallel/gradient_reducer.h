@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "hearth/autograd/tape.h"
+#include "hearth/parallel/partition.h"
+#include "hearth/parallel/team.h"
+
+namespace hearth::parallel {
+
+// Sums gradients over the team, bucket by bucket while backward runs: gradients complete from the arena's beginning to
+// its end, and a bucket is sent as soon as it and all before it are complete, so in the same order on every rank.
+class GradientReducer {
+ public:
+  // `wire`: the format that gradients are sent in, f32 or bf16.
+  GradientReducer(ParameterStore& parameters, Team team, const Partition& partition, DType wire);
+
+  // The backward pass of a step's last micro-batch. Gradients that the step never began become zero.
+  void backward(Tape& tape, const Var& loss, float seed);
+  // Waits for the others. Then the gradients that this rank owns are sums; the rest of the arena means nothing.
+  void finish();
+
+  std::size_t launched() const { return next_; }  // buckets of this step
+
+ private:
+  struct Sending {
+    optim::Interval bucket;
+    comm::WorkPtr work;
+    Tensor sent, received;  // undefined where the arena itself serves
+  };
+
+  void begin(Tape& tape);
+  void ready(Parameter& parameter);
+  void add_pending(const Parameter& parameter, int count);
+  void launch_complete();
+  void launch(const optim::Interval& bucket);
+  void land_first();
+
+  ParameterStore& parameters_;
+  Team team_;
+  const Partition& partition_;
+  DType wire_;
+  std::vector<int> pending_;  // by bucket: parameters whose gradient is to come
+  std::size_t next_ = 0;      // the next bucket to send
+  std::deque<Sending> under_way_;
+};
+
+}  // namespace hearth::parallel

@@ -1,0 +1,43 @@
+#include "hearth/parallel/partition.h"
+
+#include <algorithm>
+
+#include "hearth/base/error.h"
+
+namespace hearth::parallel {
+namespace {
+
+constexpr std::int64_t kAlignedElements = 16;  // a cache line of f32
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+Partition::Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options)
+    : rank_(rank), ranks_(ranks), sharded_(options.sharded && ranks > 1) {
+  check(options.first_bucket_bytes > 0 && options.bucket_bytes > 0, "[Partition] a bucket of no bytes");
+  const auto elements_of = [&](std::size_t bytes) {
+    return rounded_up(static_cast<std::int64_t>(bytes / sizeof(float)), kAlignedElements * ranks_);
+  };
+  for (std::int64_t begin = 0; begin < elements;) {
+    const std::int64_t size = elements_of(buckets_.empty() ? options.first_bucket_bytes : options.bucket_bytes);
+    const std::int64_t end = std::min(elements, begin + size);
+    buckets_.push_back({begin, end});
+    begin = end;
+  }
+  if (!sharded_) own_.push_back({0, elements});
+  for (const optim::Interval& bucket : buckets_)
+    if (sharded_ && own(bucket).size() > 0) own_.push_back(own(bucket));
+}
+
+std::int64_t Partition::part_size(const optim::Interval& bucket) const {
+  return rounded_up((bucket.size() + ranks_ - 1) / ranks_, kAlignedElements);
+}
+
+optim::Interval Partition::own(const optim::Interval& bucket) const {
+  if (!sharded_) return bucket;
+  const std::int64_t part = part_size(bucket), begin = std::min(bucket.end, bucket.begin + rank_ * part);
+  return {begin, std::min(bucket.end, begin + part)};
+}
+
+}  // namespace hearth::parallel

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hearth/optim/optimizer.h"
+
+namespace hearth::parallel {
+
+struct PartitionOptions {
+  std::size_t first_bucket_bytes = std::size_t{1} << 20;  // small, so that sending begins early
+  std::size_t bucket_bytes = std::size_t{25} << 20;
+  bool sharded = false;  // a rank owns one part of each bucket, else all of it
+};
+
+// How the arenas are cut: into buckets, which are sent one by one, and each bucket into equal parts, one a rank.
+class Partition {
+ public:
+  Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options = {});
+
+  bool sharded() const { return sharded_; }
+  const std::vector<optim::Interval>& buckets() const { return buckets_; }
+  // Elements of a part. The last parts of the last bucket may reach beyond its end.
+  std::int64_t part_size(const optim::Interval& bucket) const;
+  bool is_even(const optim::Interval& bucket) const { return part_size(bucket) * ranks_ == bucket.size(); }
+  // What this rank updates: of a bucket, and of all of them.
+  optim::Interval own(const optim::Interval& bucket) const;
+  const std::vector<optim::Interval>& own() const { return own_; }
+
+ private:
+  int rank_, ranks_;
+  bool sharded_;
+  std::vector<optim::Interval> buckets_, own_;
+};
+
+}  // namespace hearth::parallel

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hearth/comm/process_group.h"
+#include "hearth/comm/world.h"
+#include "hearth/tensor/tensor.h"
+
+namespace hearth::parallel {
+
+// The processes that train one model together. Every member calls the same functions in the same order.
+class Team {
+ public:
+  Team();  // this process alone
+  Team(std::shared_ptr<comm::ProcessGroup> group, int local_rank);
+
+  int rank() const { return group_->rank(); }
+  int size() const { return group_->size(); }
+  bool is_first() const { return rank() == 0; }               // logs, and writes files
+  bool is_first_of_host() const { return local_rank_ == 0; }  // prepares what its host's others read
+  comm::ProcessGroup& group() const { return *group_; }
+
+  void barrier() const;
+  // The first member's, for all.
+  void broadcast(const Tensor& values) const;
+  std::string broadcast(std::string text) const;
+  // By rank, on the first member; nothing elsewhere.
+  std::vector<std::string> gather(std::string_view text) const;
+
+  // What members should have in common, by name. Where they have not, all fail with a sentence that says what differs.
+  using Facts = std::vector<std::pair<std::string, std::string>>;
+  void check_agreement(const Facts& facts) const;
+
+  // Calls `make` on the first process of each host, then on the others: what the first left in a cache, they find.
+  template <class Make>
+  auto first_of_host_first(const Make& make) const {
+    if (!is_first_of_host()) barrier();
+    auto made = make();
+    if (is_first_of_host()) barrier();
+    return made;
+  }
+
+ private:
+  std::shared_ptr<comm::ProcessGroup> group_;
+  int local_rank_ = 0;
+};
+
+// The threads that one of a host's processes computes with where the user names no number: its share of the cores.
+int threads_of(const comm::World& world);
+
+}  // namespace hearth::parallel

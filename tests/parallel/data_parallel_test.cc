@@ -1,0 +1,158 @@
+#include "hearth/parallel/data_parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "hearth/cpu/memory.h"
+#include "tests/parallel/toy_team.h"
+#include "tests/support.h"
+
+namespace hearth::parallel {
+namespace {
+
+const std::vector<std::int64_t> kSizes = {16, 64, 32, 5, 48, 1000};
+
+optim::OptimizerOptions optimizer(const std::string& name) {
+  optim::OptimizerOptions options;
+  options.name = name;
+  options.momentum = 0.9;
+  options.weight_decay = 0.1;
+  return options;
+}
+
+DataParallelOptions sharded(bool on) {
+  DataParallelOptions options;
+  options.partition = {64, 256, on};
+  return options;
+}
+
+double take_steps(ToyParameters& toy, DataParallel& learner, int steps) {
+  double norm = 0;
+  for (int step = 0; step < steps; ++step) {
+    toy.store.zero_grad();
+    Tape tape;
+    const auto factor = static_cast<float>(learner.team().rank() - 2 * learner.steps());
+    const Var loss = toy.forward(tape, factor);
+    learner.backward(tape, loss, 0.1f, std::array{1.0, 0.5 * learner.team().rank()});
+    const std::span<const double> reports = learner.finish();
+    EXPECT_EQ(reports[0], learner.team().size());
+    norm = learner.grad_norm();
+    learner.step(0.01, 0.5f);
+  }
+  return norm;
+}
+
+std::vector<float> weights(const ToyParameters& toy) {
+  const float* values = toy.store.master().data<float>();
+  return {values, values + toy.store.size()};
+}
+
+std::map<std::string, std::vector<float>> copied(const optim::Optimizer::State& state) {
+  std::map<std::string, std::vector<float>> copy;
+  for (const auto& [name, tensor] : state) copy[name] = {tensor.data<float>(), tensor.data<float>() + tensor.size()};
+  return copy;
+}
+
+struct Outcome {
+  std::vector<float> weights;
+  double norm = 0;
+  std::map<std::string, std::vector<float>> state;
+};
+
+Outcome outcome_of(int ranks, const std::string& name, bool shard) {
+  Outcome outcome;
+  std::mutex mutex;
+  run_team(ranks, [&](const Team& team) {
+    ToyParameters toy(kSizes);
+    DataParallel learner(toy.store, optimizer(name), team, sharded(shard));
+    const double norm = take_steps(toy, learner, 5);
+    const optim::Optimizer::State state = learner.state();
+    const std::lock_guard lock(mutex);
+    if (outcome.weights.empty()) outcome.weights = weights(toy);
+    EXPECT_EQ(outcome.weights, weights(toy));  // the same bits on all ranks
+    if (team.is_first()) {
+      outcome.norm = norm;
+      outcome.state = copied(state);
+    } else if (shard) {
+      EXPECT_TRUE(state.empty());
+    }
+  });
+  return outcome;
+}
+
+void expect_near(const std::vector<float>& a, const std::vector<float>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-6 * (1 + std::abs(a[i]))) << i;
+}
+
+TEST(DataParallel, ShardedEqualsUnsharded) {
+  for (const char* name : {"adamw_torch", "sgd"})
+    for (const int ranks : {1, 2, 3, 4, 5}) {
+      const Outcome whole = outcome_of(ranks, name, false), shards = outcome_of(ranks, name, true);
+      expect_near(whole.weights, shards.weights);
+      EXPECT_NEAR(whole.norm, shards.norm, 1e-9 * whole.norm);
+      ASSERT_EQ(whole.state.size(), shards.state.size());
+      EXPECT_FALSE(whole.state.empty());
+      for (const auto& [key, values] : whole.state) expect_near(values, shards.state.at(key));
+    }
+}
+
+TEST(DataParallel, AShardsStateIsSmaller) {
+  std::mutex mutex;
+  std::int64_t all = 0;
+  run_team(4, [&](const Team& team) {
+    ToyParameters toy(kSizes);
+    const Partition partition(toy.store.size(), team.rank(), team.size(), sharded(true).partition);
+    const auto own = optim::make_optimizer(optimizer("adamw_torch"), toy.store, partition.own());
+    const std::lock_guard lock(mutex);
+    for (const auto& [name, moments] : own->moments()) {
+      EXPECT_LE(moments.size(), toy.store.size() / 2);
+      all += moments.size();
+    }
+  });
+  EXPECT_EQ(all, 2 * ToyParameters(kSizes).store.size());
+}
+
+TEST(DataParallel, StateOfAnyNumberOfRanksIsResumedByAnyOther) {
+  std::map<std::string, std::vector<float>> saved;
+  std::vector<float> saved_weights;
+  run_team(2, [&](const Team& team) {
+    ToyParameters toy(kSizes);
+    DataParallel learner(toy.store, optimizer("adamw_torch"), team, sharded(true));
+    take_steps(toy, learner, 3);
+    const auto state = learner.state();
+    if (!team.is_first()) return;
+    saved = copied(state);
+    saved_weights = weights(toy);
+  });
+  const auto read = [&](const optim::Optimizer::State& state) {
+    for (const auto& [name, tensor] : state) std::ranges::copy(saved.at(name), tensor.data<float>());
+  };
+  for (const int ranks : {1, 3})
+    for (const bool shard : {false, true})
+      run_team(ranks, [&](const Team& team) {
+        ToyParameters toy(kSizes);
+        DataParallel learner(toy.store, optimizer("adamw_torch"), team, sharded(shard));
+        learner.load_state(3, read);
+        EXPECT_EQ(learner.steps(), 3);
+        const auto state = learner.state();
+        if (team.is_first()) {
+          EXPECT_EQ(copied(state), saved);
+        }
+      });
+}
+
+TEST(DataParallel, AdafactorIsNotSharded) {
+  run_team(2, [](const Team& team) {
+    ToyParameters toy(kSizes);
+    EXPECT_TRUE(contains(error_of([&] { DataParallel(toy.store, optimizer("adafactor"), team, sharded(true)); }),
+                         "adafactor cannot be sharded"));
+  });
+}
+
+}  // namespace
+}  // namespace hearth::parallel

@@ -1,0 +1,41 @@
+#include "hearth/parallel/partition.h"
+
+#include <gtest/gtest.h>
+
+namespace hearth::parallel {
+namespace {
+
+TEST(Partition, BucketsCoverTheArenaInOrder) {
+  const std::int64_t elements = 100'000'000 / 16 * 16;
+  const Partition partition(elements, 0, 4);
+  const auto& buckets = partition.buckets();
+  ASSERT_EQ(buckets.size(), 17u);  // 1 MiB, 15 of 25 MiB, the rest
+  EXPECT_EQ(buckets[0].size() * 4, 1 << 20);
+  EXPECT_EQ(buckets[1].size() * 4, 25 << 20);
+  std::int64_t at = 0;
+  for (const optim::Interval& bucket : buckets) {
+    EXPECT_EQ(bucket.begin, at);
+    at = bucket.end;
+  }
+  EXPECT_EQ(at, elements);
+  ASSERT_EQ(partition.own().size(), 1u);
+  EXPECT_EQ(partition.own()[0].size(), elements);
+}
+
+TEST(Partition, EveryElementIsOwnedOnce) {
+  for (const std::int64_t elements : {16, 48, 160, 1600, 1616, 4816})
+    for (const int ranks : {1, 2, 3, 4, 5, 16}) {
+      std::vector<int> owners(static_cast<std::size_t>(elements));
+      for (int rank = 0; rank < ranks; ++rank) {
+        const Partition partition(elements, rank, ranks, {256, 1024, true});
+        for (const optim::Interval& own : partition.own())
+          for (std::int64_t i = own.begin; i < own.end; ++i) ++owners[static_cast<std::size_t>(i)];
+        for (std::size_t b = 0; b + 1 < partition.buckets().size(); ++b)
+          EXPECT_TRUE(partition.is_even(partition.buckets()[b]));
+      }
+      for (const int count : owners) ASSERT_EQ(count, 1) << elements << " elements, " << ranks << " ranks";
+    }
+}
+
+}  // namespace
+}  // namespace hearth::parallel

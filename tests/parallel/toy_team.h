@@ -1,0 +1,127 @@
+// A world of threads, a group that notes what is asked of it, and a model whose gradients are known.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "hearth/autograd/tape.h"
+#include "hearth/comm/thread_world.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/parallel/team.h"
+
+namespace hearth::parallel {
+
+// A group that lives on elsewhere.
+inline Team team_of(comm::ProcessGroup& group, int local_rank = 0) {
+  return Team(std::shared_ptr<comm::ProcessGroup>(&group, [](comm::ProcessGroup*) {}), local_rank);
+}
+
+// Runs `body` once a rank, on one thread of computation each.
+inline void run_team(int size, const std::function<void(const Team&)>& body) {
+  cpu::set_num_threads(1);
+  comm::run_threads(size, [&](comm::ProcessGroup& group) { body(team_of(group, group.rank())); });
+  cpu::set_num_threads(0);
+}
+
+class NotingGroup final : public comm::ProcessGroup {
+ public:
+  NotingGroup(comm::ProcessGroup& inner, std::vector<std::string>& notes) : inner_(inner), notes_(notes) {}
+
+  int rank() const override { return inner_.rank(); }
+  int size() const override { return inner_.size(); }
+  std::string_view backend() const override { return inner_.backend(); }
+  comm::WorkPtr all_reduce(void* data, std::size_t count, DType type, comm::ReduceOp op) override {
+    notes_.push_back(fmt::format("all_reduce {} {}", count, name_of(type)));
+    return inner_.all_reduce(data, count, type, op);
+  }
+  comm::WorkPtr reduce_scatter(const void* whole, void* part, std::size_t count, DType type,
+                               comm::ReduceOp op) override {
+    notes_.push_back(fmt::format("reduce_scatter {} {}", count, name_of(type)));
+    return inner_.reduce_scatter(whole, part, count, type, op);
+  }
+  comm::WorkPtr all_gather(const void* part, void* whole, std::size_t count, DType type) override {
+    notes_.push_back(fmt::format("all_gather {} {}", count, name_of(type)));
+    return inner_.all_gather(part, whole, count, type);
+  }
+  comm::WorkPtr reduce(void* data, std::size_t count, DType type, comm::ReduceOp op, int root) override {
+    return inner_.reduce(data, count, type, op, root);
+  }
+  comm::WorkPtr broadcast(void* data, std::size_t count, DType type, int root) override {
+    return inner_.broadcast(data, count, type, root);
+  }
+  comm::WorkPtr gather(const void* part, void* whole, std::size_t count, DType type, int root) override {
+    return inner_.gather(part, whole, count, type, root);
+  }
+  comm::WorkPtr scatter(const void* whole, void* part, std::size_t count, DType type, int root) override {
+    return inner_.scatter(whole, part, count, type, root);
+  }
+  comm::WorkPtr all_to_all(const void* in, void* out, std::size_t count, DType type) override {
+    return inner_.all_to_all(in, out, count, type);
+  }
+  comm::WorkPtr send(const void* data, std::size_t count, DType type, int to, int tag) override {
+    return inner_.send(data, count, type, to, tag);
+  }
+  comm::WorkPtr recv(void* data, std::size_t count, DType type, int from, int tag) override {
+    return inner_.recv(data, count, type, from, tag);
+  }
+  comm::WorkPtr barrier() override { return inner_.barrier(); }
+
+ private:
+  comm::ProcessGroup& inner_;
+  std::vector<std::string>& notes_;
+};
+
+// Parameters "w0", "w1", ..., used in that order. The gradient of w[k], element i, is seed * (k + 1) * (factor + i),
+// added once a pass.
+class ToyParameters {
+ public:
+  explicit ToyParameters(const std::vector<std::int64_t>& sizes) {
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+      parameters_.push_back(&store.add({{"w" + std::to_string(k), Shape({sizes[k]})}}));
+    store.allocate();
+    for (std::int64_t i = 0; i < store.size(); ++i) store.master().data<float>()[i] = 0.01f * static_cast<float>(i % 7);
+    store.mark_changed();
+  }
+
+  // A forward pass over the parameters for which `uses` holds; backward notes "grad K" where a list is given.
+  Var forward(Tape& tape, float factor, const std::function<bool(std::size_t)>& uses = {},
+              std::vector<std::string>* notes = nullptr) {
+    Tensor one({}, DType::f32);
+    *one.data<float>() = 1;
+    Var value = tape.record(one, [](const Tensor&) {});
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+      if (uses && !uses(k)) continue;
+      tape.use(*parameters_[k]);
+      value = tape.record(one, [this, k, factor, notes, before = value](Tensor dy) {
+        add_gradient(k, factor, dy.item());
+        if (notes != nullptr) notes->push_back("grad " + std::to_string(k));
+        before.grad() = std::move(dy);
+      });
+    }
+    return value;
+  }
+
+  float gradient(std::size_t k, std::int64_t i) const { return parameters_[k]->grad.data<float>()[i]; }
+  const Parameter& operator[](std::size_t k) const { return *parameters_[k]; }
+
+  ParameterStore store;
+
+ private:
+  void add_gradient(std::size_t k, float factor, float seed) {
+    Parameter& parameter = *parameters_[k];
+    for (std::int64_t i = 0; i < parameter.grad.size(); ++i) {
+      float& value = parameter.grad.data<float>()[i];
+      value = (parameter.has_grad ? value : 0) + seed * static_cast<float>(k + 1) * (factor + static_cast<float>(i));
+    }
+    parameter.has_grad = true;
+  }
+
+  std::vector<Parameter*> parameters_;
+};
+
+}  // namespace hearth::parallel
