@@ -3,16 +3,20 @@
 #include <algorithm>
 
 #include "hearth/apps/command.h"
+#include "hearth/apps/processes.h"
 #include "hearth/base/arguments.h"
 #include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/bench/allreduce_bench.h"
 #include "hearth/bench/gemm_bench.h"
 #include "hearth/bench/model_config.h"
 #include "hearth/bench/ops_bench.h"
 #include "hearth/bench/tokenize_bench.h"
 #include "hearth/bench/train_bench.h"
+#include "hearth/comm/plugin_loader.h"
 #include "hearth/cpu/isa.h"
-#include "hearth/cpu/parallel.h"
 #include "hearth/io/json.h"
+#include "hearth/train/training_plan.h"
 
 namespace hearth::apps {
 namespace {
@@ -25,9 +29,23 @@ DType format_named(const std::string& name) {
   fail("--dtype {} is not a format to compute with; choose fp32, bf16 or fp16", name);
 }
 
+std::vector<DType> formats_named(const std::vector<std::string>& names) {
+  std::vector<DType> formats;
+  for (const std::string& name : names) formats.push_back(format_named(name));
+  return formats;
+}
+
+void drop_infos() {
+  const LogSink before = set_log_sink({});
+  set_log_sink([before](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) before(level, message);
+  });
+}
+
 // What all benchmarks have in common.
 struct Run {
   Arguments arguments;
+  comm::World world;  // this process alone, unless the benchmark is one for several
   std::string max_isa;
   std::int64_t threads = 0;
   bool json = false;
@@ -44,6 +62,12 @@ struct Run {
     arguments.add("seq", &seq, "tokens of a sequence").at_least(1);
   }
 
+  void add_communication(TrainingArguments& training) {
+    arguments.section("Under a launcher: one process a rank, of which the first prints");
+    arguments.add("ddp_backend", &training.ddp_backend, "gloo, mpi or ccl; chosen by the launcher otherwise");
+    arguments.add("ddp_timeout", &training.ddp_timeout, "seconds to wait for other ranks").at_least(1);
+  }
+
   // False: help was printed.
   bool begin(std::span<const std::string> words) {
     arguments.add("threads", &threads, "threads to compute with; 0: one a core")
@@ -54,15 +78,17 @@ struct Run {
     arguments.add("json", &json, "for machines: JSON lines instead of a table");
     arguments.parse(words);
     if (arguments.wants_help()) {
-      fmt::print("{}", arguments.help());
+      if (world.rank == 0) fmt::print("{}", arguments.help());
       return false;
     }
+    if (json) drop_infos();
     if (!max_isa.empty()) cpu::set_max_isa(max_isa);
-    cpu::set_num_threads(static_cast<int>(threads));
+    set_threads(threads, world);
     return true;
   }
 
   int end(const std::vector<io::Json>& lines, const std::string& text) const {
+    if (world.rank > 0) return 0;
     if (!json) fmt::print("{}", text);
     if (json)
       for (const io::Json& line : lines) fmt::print("{}\n", io::dump_json(line, io::kOneLine));
@@ -70,10 +96,15 @@ struct Run {
   }
 };
 
-int bench_train(std::span<const std::string> words) {
+int bench_train(std::span<const std::string> words, const comm::World& world) {
   bench::TrainBenchOptions options;
+  TrainingArguments training;
   std::string dtype(name_of(options.dtype));
-  Run run("train", "Times training steps of question answering on random weights and tokens.");
+  Run run(
+      "train",
+      "Times training steps of question answering on random weights and tokens. Several ranks train one model, each "
+      "on batches of its own; figures are then of all of them together.");
+  run.world = world;
   run.add_model(options.model);
   run.add_batch(options.batch, options.seq);
   run.arguments.add(
@@ -82,10 +113,49 @@ int bench_train(std::span<const std::string> words) {
   run.arguments.add("dtype", &dtype, "number format").choices(kFormats);
   run.arguments.add("steps", &options.steps, "steps to time").at_least(1);
   run.arguments.add("warmup", &options.warmup, "steps before them").at_least(0);
+  run.add_communication(training);
+  run.arguments.add("ddp_bucket_cap_mb", &training.ddp_bucket_cap_mb, "MiB of gradients sent at once; 25 otherwise")
+      .at_least(1);
+  run.arguments.add("ddp_wire_dtype", &training.ddp_wire_dtype, "what gradients are sent in").choices({"fp32", "bf16"});
+  run.arguments.add("sharded_optimizer", &training.sharded_optimizer,
+                    "each rank keeps the optimizer's state of a part of the weights");
   if (!run.begin(words)) return 0;
   options.dtype = format_named(dtype);
-  const bench::TrainBenchResult result = bench::bench_train(options);
+  options.distribution = data_parallel_options(training);
+  training.num_threads = run.threads;
+  const bench::TrainBenchResult result = bench::bench_train(options, join(training, world));
   return run.end({result.to_json()}, result.to_text());
+}
+
+int bench_all_reduce(std::span<const std::string> words, const comm::World& world) {
+  bench::AllReduceBenchOptions options;
+  TrainingArguments training;
+  std::vector<std::string> dtypes{"fp32"};
+  Run run("allreduce", "Times messages between the processes of a job.");
+  run.world = world;
+  run.arguments.add("operations", &options.operations, "all_reduce, broadcast, all_gather, reduce_scatter");
+  run.arguments.add("sizes", &options.sizes, "bytes of the whole buffer: 4000, 64K, 400M, 1G");
+  run.arguments.add("dtype", &dtypes, "number formats: fp32, bf16, fp16");
+  run.arguments.add("rounds", &options.rounds, "how often each message is timed").at_least(1);
+  run.arguments.add("warmup", &options.warmup, "times before that").at_least(0);
+  run.add_communication(training);
+  if (!run.begin(words)) return 0;
+  options.dtypes = formats_named(dtypes);
+  training.num_threads = run.threads;
+  const parallel::Team team = join(training, world);
+  const std::string backend(team.group().backend());
+  const bench::Communication by{
+      backend, team.size() > 1 ? comm::load_plugin(backend, world.launcher).library : "one process", team.size()};
+  const auto rows = bench::bench_all_reduce(team.group(), options);
+  return run.end(bench::to_json(rows, by), bench::to_text(rows, by));
+}
+
+// For benchmarks that several processes run together.
+template <int (*benchmark)(std::span<const std::string>, const comm::World&)>
+int in_world(std::span<const std::string> words) {
+  const comm::World world = comm::world_from_environment();
+  log_as(world);
+  return run_as(world, [&] { return benchmark(words, world); });
 }
 
 int bench_gemm(std::span<const std::string> words) {
@@ -97,8 +167,7 @@ int bench_gemm(std::span<const std::string> words) {
   run.arguments.add("dtype", &dtypes, "number formats: fp32, bf16, fp16");
   run.arguments.add("rounds", &options.rounds, "how often each product is timed, in turn").at_least(1);
   if (!run.begin(words)) return 0;
-  options.dtypes.clear();
-  for (const std::string& name : dtypes) options.dtypes.push_back(format_named(name));
+  options.dtypes = formats_named(dtypes);
   const auto rows = bench::bench_gemm(options);
   return run.end(bench::to_json(rows), bench::to_text(rows));
 }
@@ -130,10 +199,11 @@ int bench_tokenize(std::span<const std::string> words) {
 }
 
 constexpr Command kBenchmarks[] = {
-    {"train", "seconds a training step, its share of what the matrix product reaches, memory", bench_train},
+    {"train", "seconds a training step, its share of what the matrix product reaches, memory", in_world<bench_train>},
     {"gemm", "the matrix products of training", bench_gemm},
     {"ops", "the other kernels of training", bench_ops},
     {"tokenize", "the tokenizer", bench_tokenize},
+    {"allreduce", "messages between the processes of a job", in_world<bench_all_reduce>},
 };
 
 }  // namespace

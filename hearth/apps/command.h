@@ -20,6 +20,10 @@ int train_tokenizer(std::span<const std::string> words);
 int init_model(std::span<const std::string> words);
 int verify(std::span<const std::string> words);
 int bench(std::span<const std::string> words);
+int config(std::span<const std::string> words);
+int launch(std::span<const std::string> words);
+int test(std::span<const std::string> words);
+int estimate_memory(std::span<const std::string> words);
 int env(std::span<const std::string> words);
 
 }  // namespace hearth::apps

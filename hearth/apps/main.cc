@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <string>
@@ -48,10 +49,11 @@ int run(const std::vector<std::string>& words) {
   return found->run(std::span(words).subspan(1));
 }
 
-int fail_with(const std::string& sentence) {
+// Nothing is destroyed on the way out: a library of communication may wait there for processes that are gone.
+[[noreturn]] void fail_with(const std::string& sentence) {
   std::fflush(stdout);
   put(stderr, "hearth: " + sentence + "\n");
-  return 1;
+  std::_Exit(1);
 }
 
 // Memory that a step frees is wanted again by the next one: the heap keeps it instead of giving it back.
@@ -77,10 +79,10 @@ int main(int argc, char** argv) {
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::filesystem::filesystem_error& error) {
-    return fail_with(error.path1().string() + ": " + error.code().message());
+    fail_with(error.path1().string() + ": " + error.code().message());
   } catch (const std::bad_alloc&) {
-    return fail_with("there is not enough memory; smaller batches, shorter sequences or a smaller model need less");
+    fail_with("there is not enough memory; smaller batches, shorter sequences or a smaller model need less");
   } catch (const std::exception& error) {
-    return fail_with(error.what());
+    fail_with(error.what());
   }
 }

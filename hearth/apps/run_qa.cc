@@ -1,11 +1,8 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "hearth/apps/command.h"
 #include "hearth/apps/model_card.h"
-#include "hearth/base/environment.h"
-#include "hearth/base/error.h"
+#include "hearth/apps/processes.h"
 #include "hearth/base/log.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
@@ -17,6 +14,7 @@
 #include "hearth/tasks/question_answering.h"
 #include "hearth/train/output_dir.h"
 #include "hearth/train/results.h"
+#include "hearth/train/shared_facts.h"
 
 namespace hearth::apps {
 namespace {
@@ -32,48 +30,52 @@ void print_configuration(const tasks::RunQaArguments& args) {
              cpu::name_of(cpu::isa()), "threads", cpu::num_threads());
 }
 
-void check_one_process() {
-  for (const char* name : {"WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"}) {
-    const std::string value = environment(name);
-    check(std::strtol(value.c_str(), nullptr, 10) <= 1,
-          "this version trains in one process; {} is {}: start it without mpirun or torchrun, it uses all cores", name,
-          value);
-  }
+// The first process alone looks, before it writes anything.
+std::optional<std::filesystem::path> checkpoint_for_all(const TrainingArguments& args, const parallel::Team& team) {
+  std::string found;
+  if (team.is_first()) found = find_resume_checkpoint(args).value_or("").string();
+  found = team.broadcast(std::move(found));
+  return found.empty() ? std::nullopt : std::optional<std::filesystem::path>(found);
+}
+
+parallel::Team::Facts facts_of(const models::Config& config) {
+  parallel::Team::Facts facts;
+  for (const auto& [key, value] : config.values().items())
+    if (!key.starts_with('_'))  // where the model came from
+      facts.emplace_back("config.json's " + key, io::dump_json(value, io::kOneLine));
+  return facts;
 }
 
 // What was asked for and means less here than its name says.
-void explain(const TrainingArguments& args) {
+void explain(const TrainingArguments& args, const parallel::Team& team) {
   const bool evaluates = args.do_eval || args.do_predict;
   const auto warn_of_emulation = [](DType format) {
     if (const auto warning = ops::emulation_warning(format)) log_warning("{}", *warning);
   };
   if (args.do_train) warn_of_emulation(args.train_format());
   if (evaluates && (!args.do_train || args.eval_format() != args.train_format())) warn_of_emulation(args.eval_format());
-  if (args.ddp_backend) log_info("--ddp_backend {} is not used: one process needs no backend", *args.ddp_backend);
+  if (args.ddp_backend && team.size() == 1)
+    log_info("--ddp_backend {} is not used: one process needs no backend", *args.ddp_backend);
   if (args.label_smoothing_factor > 0)
     log_info("--label_smoothing_factor has no effect on question answering, as in the Trainer");
 }
 
-void report(const std::string& folder, std::string_view split, const io::Json& metrics) {
-  fmt::print("{}", metrics_block(split, metrics));
-  save_metrics(folder, split, metrics);
-}
-
-}  // namespace
-
-int run_qa(std::span<const std::string> words) {
+int run(std::span<const std::string> words, const comm::World& world) {
   const tasks::RunQaArguments args = tasks::parse_qa_arguments(words);
   if (args.help) {
-    fmt::print("{}", *args.help);
+    if (world.rank == 0) fmt::print("{}", *args.help);
     return 0;
   }
-  check_one_process();
   if (!args.training.max_isa.empty()) cpu::set_max_isa(args.training.max_isa);
-  cpu::set_num_threads(static_cast<int>(args.training.num_threads));
-  print_configuration(args);
-  explain(args.training);
-  const auto checkpoint = find_resume_checkpoint(args.training);
-  io::create_directories(args.training.output_dir);
+  set_threads(args.training.num_threads, world);
+  const parallel::Team team = join(args.training, world);
+  team.check_agreement(shared_facts(args.resolved));
+  if (team.is_first()) {
+    print_configuration(args);
+    explain(args.training, team);
+  }
+  const auto checkpoint = checkpoint_for_all(args.training, team);
+  if (team.is_first()) io::create_directories(args.training.output_dir);
 
   const std::string cache_dir = args.model.cache_dir.value_or("");
   const auto find = [&](const std::string& name) { return io::find_model(name, cache_dir, args.model.model_revision); };
@@ -86,7 +88,9 @@ int run_qa(std::span<const std::string> words) {
   if (args.model.config_name) load.config_folder = find(*args.model.config_name);
   const auto model = models::load_pretrained(model_folder, models::Head::question_answering, load);
 
-  tasks::QuestionAnswering task(args, tokenizer, tokenizer_folder, model->max_positions());
+  team.check_agreement(facts_of(model->config()));
+
+  tasks::QuestionAnswering task(args, tokenizer, tokenizer_folder, model->max_positions(), team);
   const bool train = args.training.do_train;
   Dataset train_data = train ? task.train_data() : Dataset();
   tasks::QuestionAnswering::Questions evaluation, prediction;
@@ -100,30 +104,45 @@ int run_qa(std::span<const std::string> words) {
   };
   Trainer* running = nullptr;
   if (args.training.do_eval) hooks.evaluate = [&] { return task.answer(*running, evaluation, "eval", "eval"); };
-  Trainer trainer(*model, args.training, std::move(train_data), hooks);
+  Trainer trainer(*model, args.training, std::move(train_data), hooks, team);
   running = &trainer;
   const std::string& output_dir = args.training.output_dir;
+  const auto report = [&](std::string_view split, const io::Json& metrics) {
+    if (!team.is_first()) return;
+    fmt::print("{}", metrics_block(split, metrics));
+    save_metrics(output_dir, split, metrics);
+  };
   if (train) {
     io::Json metrics = trainer.train(checkpoint);
-    trainer.save_model(output_dir);
+    if (trainer.saves()) trainer.save_model(output_dir);
     metrics["train_samples"] = trainer.train_size();
-    report(output_dir, "train", metrics);
-    trainer.state().save(output_dir);
+    report("train", metrics);
+    if (team.is_first()) trainer.state().save(output_dir);
   }
   io::Json evaluated = io::Json::object();
   if (args.training.do_eval) {
     io::Json metrics = evaluated = task.answer(trainer, evaluation, "eval", "eval");
     if (train) metrics["epoch"] = trainer.state().epoch;
     metrics["eval_samples"] = evaluation.features.size();
-    report(output_dir, "eval", metrics);
+    report("eval", metrics);
   }
   if (args.training.do_predict) {
     io::Json metrics = task.answer(trainer, prediction, "predict", "test");
     metrics["predict_samples"] = prediction.features.size();
-    report(output_dir, "predict", metrics);
+    report("predict", metrics);
   }
-  if (train) io::replace_file(std::filesystem::path(output_dir) / "README.md", model_card(args, evaluated));
+  if (train && team.is_first())
+    io::replace_file(std::filesystem::path(output_dir) / "README.md", model_card(args, evaluated));
+  team.barrier();
   return 0;
+}
+
+}  // namespace
+
+int run_qa(std::span<const std::string> words) {
+  const comm::World world = comm::world_from_environment();
+  log_as(world);
+  return run_as(world, [&] { return run(words, world); });
 }
 
 }  // namespace hearth::apps

@@ -4,7 +4,10 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
+#include "hearth/base/profiler.h"
 #include "hearth/base/timer.h"
 #include "hearth/bench/gemm_ceiling.h"
 #include "hearth/bench/model_config.h"
@@ -37,9 +40,38 @@ double faults_of(const cpu::ProcessUsage& usage) {
   return static_cast<double>(usage.minor_faults + usage.major_faults);
 }
 
+// Of the batches of all ranks in turn, this rank's next.
+Batch next_batch(Workload& workload, const parallel::Team& team) {
+  Batch mine;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    Batch batch = workload.next();
+    if (rank == team.rank()) mine = std::move(batch);
+  }
+  return mine;
+}
+
+// The ranks measure at the same time: what they do together, in the time that one takes on average.
+Work of_all_ranks(const Work& work, const parallel::Team& team) {
+  std::array sums{work.flops, work.seconds};
+  team.group().all_reduce(sums.data(), sums.size(), DType::f64)->wait();
+  return {sums[0], sums[1] / team.size()};
+}
+
+double sum_over(const parallel::Team& team, double value) {
+  team.group().all_reduce(&value, 1, DType::f64)->wait();
+  return value;
+}
+
+double seconds_waited(const Profiler& profiler) {
+  double seconds = 0;
+  for (const Profiler::Total& total : profiler.totals())
+    if (total.name == "waiting for gradients" || total.name == "sharing weights") seconds += total.seconds;
+  return seconds;
+}
+
 }  // namespace
 
-TrainBenchResult bench_train(const TrainBenchOptions& options) {
+TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::Team& team) {
   check(options.batch >= 1 && options.seq >= 1 && options.steps >= 1 && options.warmup >= 0,
         "[bench_train] a batch of {} sequences of {} tokens, {} steps after {}", options.batch, options.seq,
         options.steps, options.warmup);
@@ -49,32 +81,37 @@ TrainBenchResult bench_train(const TrainBenchOptions& options) {
   check(options.seq <= model->max_positions(), "--seq {} is longer than {} can read, {} positions", options.seq,
         options.model, model->max_positions());
   const nn::EncoderConfig& encoder = model->encoder().config();
-  const auto optimizer = optim::make_optimizer({}, model->parameters());
+  parallel::DataParallel learner(model->parameters(), {}, team, options.distribution);
   optim::LossScaler scaler(options.dtype == DType::f16);
   GemmCeiling ceiling(encoder, options.dtype);
   Workload workload(encoder, options.batch, options.seq, std::move(lengths));
 
   TrainBenchResult result;
   result.options = options;
+  result.ranks = team.size();
+  result.backend = team.group().backend();
+  std::optional<Profiler> profiler;
   for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
-    const Batch batch = workload.next();
+    const Batch batch = next_batch(workload, team);
+    if (step == options.warmup && team.size() > 1) profiler.emplace();
+    team.barrier();
     const SystemMemory memory_before;
     const double faults_before = faults_of(cpu::process_usage());
     const Timer timer;
-    const StepResult done = training_step(*model, *optimizer, scaler, std::span(&batch, 1),
+    const StepResult done = training_step(*model, learner, scaler, std::span(&batch, 1),
                                           static_cast<std::uint64_t>(step), 3e-5, {.compute = options.dtype});
     const double seconds = timer.seconds();
     const double faults = faults_of(cpu::process_usage()) - faults_before;
     const double system_allocations = SystemMemory().allocations_since(memory_before);
     result.peak_resident_bytes = cpu::process_usage().peak_resident_bytes;
-    const Work measured = ceiling.measure(batch.tokens());
+    const Work measured = of_all_ranks(ceiling.measure(batch.tokens()), team);
     if (step < options.warmup) continue;
 
     result.seconds.push_back(seconds);
     result.page_faults += faults;
     result.system_allocations += system_allocations;
-    result.tokens += static_cast<double>(batch.tokens());
-    result.flops += model->training_flops(batch);
+    result.tokens += done.tokens;
+    result.flops += done.flops;
     result.skipped += done.skipped ? 1 : 0;
     result.ceiling += measured;
     const bool first = result.seconds.size() == 1;
@@ -82,6 +119,8 @@ TrainBenchResult bench_train(const TrainBenchOptions& options) {
     result.ceiling_fastest = std::max(result.ceiling_fastest, measured.gflops());
   }
   result.ceiling_impls = ceiling.impl_names();
+  if (profiler) result.waited = seconds_waited(*profiler);
+  result.peak_resident_bytes_of_all = sum_over(team, static_cast<double>(result.peak_resident_bytes));
   return result;
 }
 
@@ -95,6 +134,10 @@ io::Json TrainBenchResult::to_json() const {
           {"seq", options.seq},
           {"lengths", options.lengths},
           {"dtype", name_of(options.dtype)},
+          {"ranks", ranks},
+          {"backend", backend},
+          {"sharded_optimizer", options.distribution.partition.sharded},
+          {"ddp_wire_dtype", name_of(options.distribution.wire)},
           {"threads", cpu::num_threads()},
           {"isa", cpu::name_of(cpu::isa())},
           {"steps", seconds.size()},
@@ -105,12 +148,14 @@ io::Json TrainBenchResult::to_json() const {
           {"seconds_per_step_max", spread.max},
           {"tokens_per_step", tokens / steps},
           {"tokens_per_second", tokens / all_seconds},
-          {"sequences_per_second", static_cast<double>(options.batch) / spread.mean},
+          {"sequences_per_second", static_cast<double>(ranks * options.batch) / spread.mean},
           {"model_gflops", gflops},
           {"gemm_ceiling_gflops", ceiling.gflops()},
           {"gemm_ceiling_impls", ceiling_impls},
           {"share_of_ceiling", gflops / ceiling.gflops()},
+          {"seconds_waited_per_step", waited / steps},
           {"peak_rss_bytes", peak_resident_bytes},
+          {"peak_rss_bytes_of_all_ranks", peak_resident_bytes_of_all},
           {"allocations_per_step", system_allocations / steps},
           {"page_faults_per_step", page_faults / steps},
           {"skipped_steps", skipped}};
@@ -128,6 +173,10 @@ std::string TrainBenchResult::to_text() const {
   const auto row = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<22} {}\n", name, value);
   };
+  if (ranks > 1)
+    row("ranks", fmt::format("{} over {}, each with the batch and threads above; figures are of all together{}{}",
+                             ranks, backend, options.distribution.partition.sharded ? "; sharded optimizer" : "",
+                             options.distribution.wire == DType::bf16 ? "; bf16 on the wire" : ""));
   row("seconds a step",
       fmt::format("{:.4g} mean, {:.4g} median, {:.4g} to {:.4g} ({} steps after {} of warm-up)", spread.mean,
                   spread.median, spread.min, spread.max, seconds.size(), options.warmup));
@@ -141,7 +190,12 @@ std::string TrainBenchResult::to_text() const {
   row("", fmt::format(" weight gradient, at each step's tokens, measured after each timed step, each product by the"));
   row("", fmt::format(" fastest implementation: {})", ceiling_impls));
   row("share of the ceiling", fmt::format("{:.1f}%", 100 * number("share_of_ceiling")));
-  row("peak memory", fmt::format("{:.2f} GiB", number("peak_rss_bytes") / (1 << 30)));
+  if (ranks > 1)
+    row("waiting", fmt::format("{:.4g} s a step for gradients and weights of others, on rank 0",
+                               number("seconds_waited_per_step")));
+  row("peak memory",
+      fmt::format("{:.2f} GiB{}", number("peak_rss_bytes_of_all_ranks") / (1 << 30),
+                  ranks > 1 ? fmt::format(", {:.2f} of them of rank 0", number("peak_rss_bytes") / (1 << 30)) : ""));
   row("allocations a step", fmt::format("{:.1f} from the system", number("allocations_per_step")));
   row("page faults a step", fmt::format("{:.1f}", number("page_faults_per_step")));
   if (skipped > 0) row("skipped steps", fmt::format("{:.0f}: fp16 overflowed, no update in their time", skipped));

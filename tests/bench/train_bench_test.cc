@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "hearth/bench/gemm_ceiling.h"
+#include "hearth/comm/thread_world.h"
 #include "hearth/io/json.h"
 #include "tests/bench/small_model.h"
 
@@ -54,6 +55,28 @@ TEST_F(SmallModel, RealLengthsCountTheirTokensAlone) {
   EXPECT_TRUE(contains(result.to_text(), "nothing padded"));
 }
 
+TEST_F(SmallModel, RanksCountTogether) {
+  TrainBenchOptions options = one_step(folder_);
+  options.lengths = write("lengths.txt", "20\n20\n20\n20\n5\n9\n6\n8\n");
+  for (const bool sharded : {false, true}) {
+    options.distribution.partition.sharded = sharded;
+    TrainBenchResult results[2];
+    comm::run_threads(2, [&](comm::ProcessGroup& group) {
+      const parallel::Team team(std::shared_ptr<comm::ProcessGroup>(&group, [](auto*) {}), group.rank());
+      results[group.rank()] = bench_train(options, team);
+    });
+    const io::Json json = results[0].to_json();
+    EXPECT_EQ(json.at("ranks"), 2);
+    EXPECT_EQ(json.at("backend"), "threads");
+    EXPECT_EQ(json.at("sharded_optimizer"), sharded);
+    EXPECT_EQ(json.at("tokens_per_step"), 5 + 9 + 6 + 8);  // the first four are the warm-up's
+    EXPECT_GT(json.at("seconds_waited_per_step").get<double>(), 0);
+    EXPECT_GT(json.at("peak_rss_bytes_of_all_ranks").get<double>(), 1.5 * json.at("peak_rss_bytes").get<double>());
+    EXPECT_EQ(results[0].flops, results[1].flops);
+    EXPECT_TRUE(contains(results[0].to_text(), "2 over threads"));
+  }
+}
+
 TEST_F(SmallModel, RefusesSequencesThatTheModelCannotRead) {
   TrainBenchOptions options = one_step(folder_);
   options.seq = 41;
@@ -97,6 +120,7 @@ TEST_F(SmallModel, TheProgramPrintsOneJsonLineOrATable) {
   EXPECT_EQ(json.at("dtype"), "fp32");
   EXPECT_TRUE(contains(run_program(words).second, "share of the ceiling"));
   EXPECT_TRUE(contains(run_program("train --dtype int8").second, "int8"));
+  EXPECT_TRUE(contains(run_program("allreduce --sizes 1K --rounds 1").second, "all_reduce"));
   EXPECT_TRUE(contains(run_program("trian").second, "'trian' is not a benchmark"));
 }
 

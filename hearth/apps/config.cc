@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "hearth/apps/command.h"
+#include "hearth/base/arguments.h"
+#include "hearth/base/error.h"
+#include "hearth/io/json.h"
+#include "hearth/launch/config_dialogue.h"
+#include "hearth/launch/launch_config.h"
+#include "hearth/launch/launch_keys.h"
+
+namespace hearth::apps {
+namespace {
+
+int create(const std::filesystem::path& file) {
+  launch::Terminal terminal(STDIN_FILENO, STDOUT_FILENO);
+  launch::write_launch_config(launch::ask_launch_config(terminal), file);
+  fmt::print("hearth configuration saved at {}\n", file.string());
+  return 0;
+}
+
+int create_default(const std::filesystem::path& file, const std::string& mixed_precision) {
+  check(!std::filesystem::exists(file),
+        "a configuration is already at {} and is left as it is; remove it, run `hearth config` instead, or name "
+        "another with --config_file",
+        file.string());
+  launch::LaunchConfig config;
+  config.use_cpu = true;
+  config.mixed_precision = mixed_precision;
+  launch::write_launch_config(config, file);
+  fmt::print("hearth configuration saved at {}\n", file.string());
+  return 0;
+}
+
+int update(const std::filesystem::path& file) {
+  launch::write_launch_config(launch::read_launch_config(file), file);
+  fmt::print("Successfully updated the configuration file at {}.\n", file.string());
+  return 0;
+}
+
+std::string_view meaning_of(std::string_view key) {
+  launch::LaunchConfig any;
+  const auto keys = launch::launch_keys(any);
+  const auto known = std::ranges::find(keys, key, &launch::LaunchKey::name);
+  if (known != keys.end()) return known->meaning;
+  return key == "compute_environment" ? "this machine, and those that it reaches" : "no effect: for TPUs";
+}
+
+void print_settings(const io::Json& settings, std::string_view indent) {
+  for (const auto& [key, value] : std::map<std::string, io::Json>(settings)) {
+    if (value.is_object()) {
+      fmt::print("{}{}:\n", indent, key);
+      print_settings(value, "  ");
+    } else {
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      fmt::print("{:<52}# {}\n", fmt::format("{}{}: {}", indent, key, text), meaning_of(key));
+    }
+  }
+}
+
+int show(const std::filesystem::path& file) {
+  const launch::LaunchConfig config = launch::read_launch_config(file);
+  fmt::print("{}:\n\n", file.string());
+  print_settings(launch::launch_config_json(config), "");
+  return 0;
+}
+
+}  // namespace
+
+int config(std::span<const std::string> words) {
+  std::string action = "create", mixed_precision = "no", file = launch::default_config_path();
+  Arguments arguments(
+      "hearth config",
+      "Asks how to train and writes the answers to the file that `hearth launch` reads. `config default` writes\n"
+      "it without questions, `config update` brings an old one up to date, `config show` explains it.");
+  arguments.positional("ACTION", &action, "what to do with the file").choices({"create", "default", "update", "show"});
+  arguments.add("config_file", &file, "the file, YAML or .json");
+  arguments.add("mixed_precision", &mixed_precision, "of `config default`").choices({"no", "fp16", "bf16"});
+  arguments.parse(words);
+  if (arguments.wants_help()) {
+    fmt::print("{}", arguments.help());
+    return 0;
+  }
+  if (action == "default") return create_default(file, mixed_precision);
+  if (action == "update") return update(file);
+  if (action == "show") return show(file);
+  return create(file);
+}
+
+}  // namespace hearth::apps

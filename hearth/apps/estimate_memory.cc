@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hearth/apps/command.h"
+#include "hearth/base/arguments.h"
+#include "hearth/base/error.h"
+#include "hearth/bench/memory_estimate.h"
+#include "hearth/bench/model_config.h"
+#include "hearth/bench/table.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/io/json.h"
+
+namespace hearth::apps {
+namespace {
+
+constexpr struct {
+  const char* name;
+  double bench::MemoryEstimate::*bytes;
+} kItems[] = {{"weights", &bench::MemoryEstimate::weights},       {"copies", &bench::MemoryEstimate::copies},
+              {"gradients", &bench::MemoryEstimate::gradients},   {"optimizer", &bench::MemoryEstimate::optimizer},
+              {"exchange", &bench::MemoryEstimate::exchange},     {"activations", &bench::MemoryEstimate::activations},
+              {"work_space", &bench::MemoryEstimate::work_space}, {"program", &bench::MemoryEstimate::program}};
+
+io::Json to_json(const bench::MemoryPlan& plan, const bench::MemoryEstimate& estimate) {
+  io::Json json{{"dtype", name_of(plan.dtype)},
+                {"batch", plan.batch},
+                {"seq", plan.seq},
+                {"gradient_checkpointing", plan.gradient_checkpointing},
+                {"shards", plan.shards},
+                {"threads", plan.threads}};
+  for (const auto& [name, bytes] : kItems)
+    json[fmt::format("{}_bytes", name)] = static_cast<std::int64_t>(estimate.*bytes);
+  json["total_bytes"] = static_cast<std::int64_t>(estimate.total());
+  return json;
+}
+
+std::string gib(double bytes) { return fmt::format("{:.2f}", bytes / (1 << 30)); }
+
+std::vector<std::string> to_row(const bench::MemoryPlan& plan, const bench::MemoryEstimate& estimate) {
+  std::vector<std::string> row{std::string(name_of(plan.dtype)), plan.gradient_checkpointing ? "yes" : "no",
+                               std::to_string(plan.shards)};
+  for (const auto& [name, bytes] : kItems) row.push_back(gib(estimate.*bytes));
+  row.push_back(gib(estimate.total()));
+  return row;
+}
+
+// Every format with and without gradient checkpointing and, for several processes, with the optimizer whole and
+// divided.
+std::vector<bench::MemoryPlan> plans(const bench::MemoryPlan& sizes, const std::vector<std::string>& dtypes) {
+  std::vector<bench::MemoryPlan> all;
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    if (std::ranges::find(dtypes, name_of(dtype)) == dtypes.end()) continue;
+    for (const bool checkpointing : {false, true})
+      for (std::int64_t shards = 1; shards <= sizes.shards; shards += std::max<std::int64_t>(1, sizes.shards - 1))
+        all.push_back({sizes.batch, sizes.seq, dtype, checkpointing, shards, sizes.threads});
+  }
+  return all;
+}
+
+}  // namespace
+
+int estimate_memory(std::span<const std::string> words) {
+  bench::MemoryPlan sizes;
+  std::string model = "bert-base", overrides;
+  std::vector<std::string> dtypes{"fp32", "bf16", "fp16"};
+  std::int64_t threads = 0;
+  bool json = false;
+  Arguments arguments("hearth estimate-memory",
+                      "Says what training a model with AdamW will need, a process, without loading it.");
+  arguments.positional("MODEL", &model, "a folder with a config.json, or bert-tiny, bert-mini ... bert-large");
+  arguments.add("config_overrides", &overrides, "other sizes: hidden_size=512,num_hidden_layers=6");
+  arguments.add("batch", &sizes.batch, "sequences of a process's batch").at_least(1);
+  arguments.add("seq", &sizes.seq, "tokens of a sequence").at_least(1);
+  arguments.add("dtypes", &dtypes, "number formats: fp32, bf16, fp16");
+  arguments.add("num_processes", &sizes.shards, "processes that may share the optimizer's state").at_least(1);
+  arguments.add("threads", &threads, "threads of a process; 0: one a core").at_least(0).at_most(4096);
+  arguments.add("json", &json, "for machines: JSON lines instead of a table");
+  arguments.parse(words);
+  if (arguments.wants_help()) {
+    fmt::print("{}", arguments.help());
+    return 0;
+  }
+  cpu::set_num_threads(static_cast<int>(threads));
+  sizes.threads = cpu::num_threads();
+  models::Config config = bench::model_config(model);
+  if (!overrides.empty()) config.override_fields(overrides, {});
+  const nn::EncoderConfig encoder = bench::encoder_config(config);
+  check(sizes.seq <= encoder.positions, "--seq {} is longer than {} can read, {} positions", sizes.seq, model,
+        encoder.positions);
+  for (const std::string& name : dtypes)
+    check(name == "fp32" || name == "bf16" || name == "fp16", "--dtypes: '{}' is none of fp32, bf16, fp16", name);
+  std::vector<std::string> header{"format", "checkpointing", "shards"};
+  for (const auto& [name, bytes] : kItems) header.emplace_back(name);
+  header.emplace_back("in all");
+  bench::Table table(std::move(header));
+  for (const bench::MemoryPlan& plan : plans(sizes, dtypes)) {
+    const bench::MemoryEstimate estimate = bench::estimate_memory(encoder, plan);
+    if (json) fmt::print("{}\n", io::dump_json(to_json(plan, estimate), io::kOneLine));
+    table.add(to_row(plan, estimate));
+  }
+  if (!json)
+    fmt::print("{}, batch {}, {} tokens a sequence, GiB a process\n\n{}", model, sizes.batch, sizes.seq,
+               table.to_string());
+  return 0;
+}
+
+}  // namespace hearth::apps

@@ -1,0 +1,58 @@
+#include "hearth/apps/processes.h"
+
+#include <chrono>
+#include <csignal>
+
+#include "hearth/base/environment.h"
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/comm/connect.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/launch/started_rank.h"
+
+namespace hearth::apps {
+
+void log_as(const comm::World& world) {
+  if (world.size == 1) return;
+  const LogSink before = set_log_sink({});
+  set_log_sink([before, rank = world.rank](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) {
+      before(level, fmt::format("rank {}: {}", rank, message));
+    } else if (rank == 0) {
+      before(level, message);
+    }
+  });
+}
+
+int run_as(const comm::World& world, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    if (world.size == 1) throw;
+    fail("rank {}: {}", world.rank, error.what());
+  }
+}
+
+void set_threads(std::int64_t num_threads, const comm::World& world) {
+  const bool shares = num_threads == 0 && world.size > 1 && environment("OMP_NUM_THREADS").empty();
+  cpu::set_num_threads(shares ? parallel::threads_of(world) : static_cast<int>(num_threads));
+}
+
+parallel::Team join(const TrainingArguments& args, comm::World world) {
+  // Old launchers of torch name the local rank in a flag, newer ones in the environment, which counts more.
+  if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty())
+    world.local_rank = static_cast<int>(args.local_rank);
+  // gloo writes to the sockets of processes that may be gone: that is to be an error of the write, not the end.
+  if (world.size > 1) std::signal(SIGPIPE, SIG_IGN);
+  comm::ConnectOptions options;
+  options.backend = args.ddp_backend;
+  options.timeout = std::chrono::seconds(args.ddp_timeout);
+  options.cpus = launch::place_this_process(world.local_rank, world.local_size);
+  if (args.num_threads > 0) cpu::set_num_threads(static_cast<int>(args.num_threads));
+  parallel::Team team(comm::connect(world, options), world.local_rank);
+  if (team.size() > 1)
+    log_info("{} processes, {} of them on this host, over {}", team.size(), world.local_size, team.group().backend());
+  return team;
+}
+
+}  // namespace hearth::apps

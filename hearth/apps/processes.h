@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "hearth/comm/world.h"
+#include "hearth/parallel/team.h"
+#include "hearth/train/training_arguments.h"
+
+// What a command that several processes run together does before anything else.
+namespace hearth::apps {
+
+// The first process speaks; what the others warn of carries their number.
+void log_as(const comm::World& world);
+
+// Runs `body` in this process; of several, the message of an Error names the rank.
+int run_as(const comm::World& world, const std::function<int()>& body);
+
+// --num_threads, or OMP_NUM_THREADS, or this process's share of the host's cores.
+void set_threads(std::int64_t num_threads, const comm::World& world);
+
+// By --ddp_backend, --ddp_timeout and --local_rank. Of several processes on a host each gets cores of its own, unless
+// its launcher gave it some.
+parallel::Team join(const TrainingArguments& args, comm::World world);
+
+}  // namespace hearth::apps

@@ -1,0 +1,109 @@
+#include "hearth/bench/memory_estimate.h"
+
+#include <algorithm>
+
+#include "hearth/base/error.h"
+
+namespace hearth::bench {
+namespace {
+
+// Measured: code and data of the program and its libraries, the code that oneDNN generates, the heap.
+constexpr double kProgramBytes = 22 << 20;
+
+constexpr double kFloat = sizeof(float);
+
+struct WeightCounts {
+  double all = 0, of_products = 0;
+};
+
+// Of the parameters that the layers register; no memory is taken for them.
+WeightCounts count_weights(const nn::EncoderConfig& config) {
+  nn::Blueprint blueprint;
+  const nn::Cursor top(blueprint);
+  const nn::Encoder encoder(top, config, {"layer", "q", "k", "v", "attention", "norm1", "wide", "narrow", "norm2"});
+  const nn::Linear head(top / "head", config.hidden, 2, config.init_range);
+  WeightCounts counts;
+  for (const auto& parameter : blueprint.parameters.parameters()) {
+    const auto elements = static_cast<double>(parameter->shape.size());
+    counts.all += elements;
+    if (parameter->shape.rank() == 2 && !parameter->is_embedding) counts.of_products += elements;
+  }
+  return counts;
+}
+
+// Bytes of the tensors of (T, hidden) and the like that a pass makes.
+class Activations {
+ public:
+  Activations(const nn::EncoderConfig& config, const MemoryPlan& plan)
+      : config_(config),
+        checkpointed_(plan.gradient_checkpointing),
+        tokens_(static_cast<double>(plan.batch * plan.seq)),
+        hidden_(tokens_ * static_cast<double>(config.hidden) * static_cast<double>(size_of(plan.dtype))),
+        wide_(tokens_ * static_cast<double>(config.intermediate) * static_cast<double>(size_of(plan.dtype))) {}
+
+  double peak() const {
+    const auto layers = static_cast<double>(config_.layers);
+    const double between_layers = embeddings() + (checkpointed_ ? layers * hidden_ : 0);
+    return between_layers + (checkpointed_ ? 1 : layers) * layer() + head() + first_of_backward() + holes();
+  }
+
+ private:
+  double norm_statistics() const { return 2 * tokens_ * kFloat; }
+  double embeddings() const {
+    const double sum_and_normed = 2 * hidden_, dropped = config_.hidden_dropout > 0 ? hidden_ : 0;
+    return sum_and_normed + dropped + norm_statistics();
+  }
+  double layer() const {
+    const double query_key_value = 3 * hidden_, mixed = hidden_, projected = hidden_, attended = hidden_;
+    const double widened = 2 * wide_;  // before and after the activation
+    const double narrowed = hidden_, result = hidden_;
+    const double log_sums = tokens_ * static_cast<double>(config_.heads) * kFloat;
+    return query_key_value + mixed + log_sums + projected + attended + widened + narrowed + result +
+           2 * norm_statistics();
+  }
+  double head() const {
+    const double logits = 2 * tokens_ * kFloat;
+    return 2 * logits;  // and their gradient
+  }
+  // Backward frees as it goes, so its peak is in the last layer: gradients of the layer's result, which becomes that
+  // of its residual's other summand, of the residual, and of the widened rows.
+  double first_of_backward() const { return 2 * hidden_ + wide_; }
+
+  // Blocks that outlive a step lie between those of the next: at times a hole does not fit one of the widest tensors.
+  double holes() const { return wide_; }
+
+  const nn::EncoderConfig& config_;
+  bool checkpointed_;
+  double tokens_, hidden_, wide_;
+};
+
+// A thread computes a tile of a product at a time, and one head of a sequence.
+double work_space_of_thread(const nn::EncoderConfig& config, const MemoryPlan& plan) {
+  constexpr double kTile = 256;
+  const auto widest = static_cast<double>(std::max(config.hidden, config.intermediate));
+  const double sums = kTile * kTile * kFloat, operands = 2 * kTile * widest * static_cast<double>(size_of(plan.dtype));
+  const double query_rows = static_cast<double>(plan.seq * (config.hidden / config.heads)) * kFloat;
+  return sums + operands + 3 * query_rows;
+}
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const nn::EncoderConfig& config, const MemoryPlan& plan) {
+  check(plan.batch >= 1 && plan.seq >= 1 && plan.shards >= 1 && plan.threads >= 1,
+        "[estimate_memory] a batch of {} sequences of {}, {} shards, {} threads", plan.batch, plan.seq, plan.shards,
+        plan.threads);
+  const WeightCounts counts = count_weights(config);
+  const auto shards = static_cast<double>(plan.shards);
+  MemoryEstimate estimate;
+  estimate.weights = counts.all * kFloat;
+  estimate.copies = plan.dtype == DType::f32 ? 0 : counts.of_products * static_cast<double>(size_of(plan.dtype));
+  estimate.gradients = counts.all * kFloat;
+  estimate.optimizer = 2 * counts.all * kFloat / shards;
+  estimate.exchange = plan.shards == 1 ? 0 : counts.all * kFloat / shards;
+  estimate.activations = Activations(config, plan).peak();
+  estimate.work_space = static_cast<double>(plan.threads) * work_space_of_thread(config, plan);
+  estimate.program = kProgramBytes;
+  return estimate;
+}
+
+}  // namespace hearth::bench

@@ -1,0 +1,113 @@
+// The program in two processes over gloo, on one host, without a launcher.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/apps/job.h"
+
+namespace hearth {
+namespace {
+
+class Distributed : public ProgramTest {
+ protected:
+  void SetUp() override {
+    if (!has_plugin("gloo")) GTEST_SKIP() << "the plug-in gloo was not built";
+  }
+
+  static std::string words(const std::string& flags) {
+    return job() + " --ddp_backend gloo --ddp_timeout 60 --do_train " + flags;
+  }
+  // The first rank's outcome, where both succeed.
+  Outcome two(const std::string& flags, const std::string& variables = "") const {
+    Job both(folder(), {words(flags), words(flags)}, variables);
+    const Outcome second = both.wait(1), first = both.wait(0);
+    EXPECT_EQ(first.status, 0) << first.err;
+    EXPECT_EQ(second.status, 0) << second.err;
+    EXPECT_EQ(second.out, "");
+    return first;
+  }
+  std::vector<double> losses(const fs::path& output_dir) const {
+    std::vector<double> values;
+    const io::Json state = json(output_dir / "trainer_state.json");
+    for (const io::Json& row : state["log_history"])
+      if (row.contains("loss")) values.push_back(row["loss"].get<double>());
+    return values;
+  }
+  void expect_same_losses(const fs::path& a, const fs::path& b) const {
+    const std::vector<double> first = losses(a), second = losses(b);
+    ASSERT_EQ(first.size(), 6u);
+    ASSERT_EQ(second.size(), 6u);
+    for (std::size_t i = 0; i < first.size(); ++i) EXPECT_NEAR(first[i], second[i], 1.5e-4) << i;
+  }
+};
+
+// Six steps, before the epoch's last batch, where two processes repeat samples and one does not.
+TEST_F(Distributed, TwoProcessesTrainAsOne) {
+  const Outcome one =
+      run_qa("--do_train --do_eval --max_steps 6 --per_device_train_batch_size 8 --output_dir one --seed 3");
+  ASSERT_EQ(one.status, 0) << one.err;
+  const std::string flags = "--do_eval --max_steps 6 --per_device_train_batch_size 4 --seed 3 --output_dir ";
+  const Outcome outcome = two(flags + "two", "LD_DEBUG=files LD_DEBUG_OUTPUT=" + (folder() / "loaded").string());
+  EXPECT_TRUE(contains(outcome.out, "2 processes, 2 of them on this host, over gloo"));
+  EXPECT_TRUE(contains(outcome.out, "Total train batch size (w. parallel, distributed & accumulation) = 8"));
+  expect_same_losses("one", "two");
+  EXPECT_EQ(names_in(folder() / "one"), names_in(folder() / "two"));
+  EXPECT_EQ(json("one/eval_results.json")["eval_samples"], json("two/eval_results.json")["eval_samples"]);
+  EXPECT_NEAR(json("one/eval_results.json")["eval_f1"].get<double>(),
+              json("two/eval_results.json")["eval_f1"].get<double>(), 1e-9);
+  EXPECT_EQ(keys_of(json("one/eval_predictions.json")), keys_of(json("two/eval_predictions.json")));
+  int loaded = 0;
+  for (const std::string& name : names_in(folder()))
+    if (name.starts_with("loaded.")) loaded += contains(text(name), "libgloo");
+  EXPECT_EQ(loaded, 2);
+}
+
+TEST_F(Distributed, ShardsOfTwoAreResumedByOne) {
+  const std::string steps = "--max_steps 6 --save_steps 3 --output_dir ";
+  two("--per_device_train_batch_size 4 --sharded_optimizer " + steps + "two");
+  const Outcome one =
+      run_qa("--do_train --per_device_train_batch_size 8 --resume_from_checkpoint two/checkpoint-3 " + steps + "one");
+  ASSERT_EQ(one.status, 0) << one.err;
+  expect_same_losses("one", "two");
+}
+
+TEST_F(Distributed, RanksThatDisagreeEnd) {
+  const auto expect_errors = [&](const std::string& second_flags, const std::string& complaint) {
+    const std::string flags = words("--overwrite_output_dir --output_dir out --seed 3");
+    Job both(folder(), {flags, flags + second_flags});
+    for (const int rank : {0, 1})
+      EXPECT_TRUE(
+          contains(both.wait(rank).error(), fmt::format("rank {}: the processes disagree: {}", rank, complaint)));
+    EXPECT_FALSE(fs::exists(folder() / "out/model.safetensors"));
+  };
+  expect_errors(" --seed 4", "--seed is 3 on rank 0, 4 on rank 1");
+  expect_errors(" --train_file " + (kFixtures / "dev.json").string(), "the training data is 50 features");
+}
+
+TEST_F(Distributed, WhereOneFailsTheOtherEnds) {
+  fs::create_directories(folder() / "out");
+  write("out/file", "somebody's");
+  Job both(folder(), {words("--output_dir out"), words("--output_dir out")});
+  EXPECT_TRUE(contains(both.wait(0).error(), "rank 0: the output folder out exists and is not empty"));
+  EXPECT_TRUE(contains(both.wait(1).error(), "rank 1: "));
+}
+
+TEST_F(Distributed, ARankIsKilled) {
+  const std::string flags = "--output_dir out --num_train_epochs 100000 --save_steps 5 --save_total_limit 2";
+  Job both(folder(), {words(flags), words(flags)});
+  for (int tries = 0; tries < 600 && !fs::exists(folder() / "out/checkpoint-10"); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(fs::exists(folder() / "out/checkpoint-10")) << text(".err0");
+  both.kill(1);
+  const Outcome survivor = both.wait(0);
+  EXPECT_TRUE(contains(survivor.error(), "rank 0: ") && contains(survivor.error(), "rank 1")) << survivor.err;
+  EXPECT_EQ(both.wait(1).status, 128 + SIGKILL);
+  const Outcome resumed =
+      run_qa("--do_train --output_dir out --num_train_epochs 100000 --save_strategy no --max_steps 1");
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_TRUE(contains(resumed.out, "checkpoint found, resuming from")) << resumed.out;
+}
+
+}  // namespace
+}  // namespace hearth
