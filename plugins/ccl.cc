@@ -131,8 +131,8 @@ class CclEngine : public Engine {
   explicit CclEngine(const World& world) : Engine(world) {
     prepare(world_);
     joined = true;
-    on_exit(end_at_once, nullptr);
     ccl::init();
+    on_exit(end_at_once, nullptr);  // after the library's own handlers are there, and so before them
     store_ = meet(world_);
     comm_ = std::make_unique<ccl::communicator>(ccl::create_communicator(world_.size, world_.rank, store_));
   }
