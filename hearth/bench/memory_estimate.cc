@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/base/error.h"
+#include "hearth/kernels/gemm.h"
 
 namespace hearth::bench {
 namespace {
@@ -29,6 +30,16 @@ WeightCounts count_weights(const nn::EncoderConfig& config) {
     if (parameter->shape.rank() == 2 && !parameter->is_embedding) counts.of_products += elements;
   }
   return counts;
+}
+
+// For each weight, what products read beside the master: a copy in the format, or two packed ones, for forward and for
+// the input gradient.
+double copied_bytes(DType format) {
+  if (format == DType::f32) return 0;
+  const kernels::GemmImpl& impl = kernels::choose_gemm(format);
+  constexpr std::int64_t kSide = 1024;
+  if (impl.pack == nullptr) return static_cast<double>(size_of(format));
+  return 2 * static_cast<double>(impl.packed_bytes(format, kSide, kSide)) / (kSide * kSide);
 }
 
 // Bytes of the tensors of (T, hidden) and the like that a pass makes.
@@ -96,7 +107,7 @@ MemoryEstimate estimate_memory(const nn::EncoderConfig& config, const MemoryPlan
   const auto shards = static_cast<double>(plan.shards);
   MemoryEstimate estimate;
   estimate.weights = counts.all * kFloat;
-  estimate.copies = plan.dtype == DType::f32 ? 0 : counts.of_products * static_cast<double>(size_of(plan.dtype));
+  estimate.copies = counts.of_products * copied_bytes(plan.dtype);
   estimate.gradients = counts.all * kFloat;
   estimate.optimizer = 2 * counts.all * kFloat / shards;
   estimate.exchange = plan.shards == 1 ? 0 : counts.all * kFloat / shards;
