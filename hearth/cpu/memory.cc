@@ -112,17 +112,19 @@ class ReservedPool {
     if (bytes > range_.bytes - begin || !commit(begin + bytes)) return nullptr;
     if (last_is_at_end) free_.pop_back();
     used_end_ = begin + bytes;
-    ++stats_.growths;
+    stats_.high_water_bytes = used_end_;
     return range_.data + begin;
   }
 
   bool commit(std::size_t end) {
     if (end <= committed_end_) return true;
     std::byte* const data = range_.data + committed_end_;
-    const std::size_t bytes = std::min(round_up(end, kCommitStep), range_.bytes) - committed_end_;
+    const std::size_t wanted = round_up(std::max(end, committed_end_ + committed_end_ / 8), kCommitStep);
+    const std::size_t bytes = std::min(wanted, range_.bytes) - committed_end_;
     if (mprotect(data, bytes, PROT_READ | PROT_WRITE) != 0) return false;
     madvise(data, bytes, MADV_HUGEPAGE);
     committed_end_ += bytes;
+    ++stats_.growths;
     return true;
   }
 
@@ -162,7 +164,7 @@ class HeapPool {
     ++stats_.allocations;
     stats_.in_use_bytes += malloc_usable_size(data);
     if (stats_.in_use_bytes > stats_.peak_bytes) {
-      stats_.peak_bytes = stats_.in_use_bytes;
+      stats_.peak_bytes = stats_.high_water_bytes = stats_.in_use_bytes;
       ++stats_.growths;
     }
     return data;

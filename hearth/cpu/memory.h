@@ -15,7 +15,8 @@ void pool_free(void* data) noexcept;
 
 struct PoolStats {
   std::size_t in_use_bytes = 0, peak_bytes = 0;
-  std::uint64_t allocations = 0, growths = 0;  // growths: how often the high-water mark rose
+  std::size_t high_water_bytes = 0;            // how far blocks in use ever reached, the holes between them included
+  std::uint64_t allocations = 0, growths = 0;  // growths: how often the system was asked for more
 };
 PoolStats pool_stats();
 

@@ -1,5 +1,6 @@
 #include "hearth/kernels/gemm_onednn.h"
 
+#include <array>
 #include <cstring>
 #include <dnnl.hpp>
 #include <unordered_map>
@@ -147,9 +148,11 @@ const std::byte* at(const void* base, std::int64_t elements, DType type) {
 
 std::size_t aligned(std::size_t bytes) { return (bytes + cpu::kAlignment - 1) / cpu::kAlignment * cpu::kAlignment; }
 
-// The number of tokens differs at every step. So that primitives are made once, only whole multiples reach the
-// library; the rest is copied into a zero-filled block of one multiple.
-constexpr std::int64_t kRowMultiple = 16, kSumMultiple = 32;
+// The number of tokens differs at every step, and each new shape costs the library a primitive and pages for its code.
+// So that all are soon made, what tokens decide is cut into multiples of the first number, then of the second; the rest
+// is copied into a zero-filled block.
+constexpr std::array<std::int64_t, 2> kRowMultiples{64, 16}, kSumMultiples{128, 32};
+constexpr std::int64_t kLastRows = kRowMultiples.back(), kLastSum = kSumMultiples.back();
 
 void copy_rows(const void* from, std::int64_t ld, std::int64_t rows, std::int64_t cols, DType type,
                std::int64_t rows_with_zeros, std::byte* to) {
@@ -161,14 +164,14 @@ void copy_rows(const void* from, std::int64_t ld, std::int64_t rows, std::int64_
 }
 
 void run_last_rows(const GemmTile& t) {
-  const auto a_bytes = static_cast<std::size_t>(kRowMultiple * t.k) * size_of(t.type);
+  const auto a_bytes = static_cast<std::size_t>(kLastRows * t.k) * size_of(t.type);
   const std::size_t c_begin = aligned(a_bytes);
-  const std::size_t c_bytes = static_cast<std::size_t>(kRowMultiple * t.n) * sizeof(float);
+  const std::size_t c_bytes = static_cast<std::size_t>(kLastRows * t.n) * sizeof(float);
   auto* a = scratch<std::byte, Scratch::onednn_rest>(static_cast<std::int64_t>(c_begin + c_bytes));
   auto* c = reinterpret_cast<float*>(a + c_begin);
-  copy_rows(t.a, t.lda, t.m, t.k, t.type, kRowMultiple, a);
+  copy_rows(t.a, t.lda, t.m, t.k, t.type, kLastRows, a);
   GemmTile padded = t;
-  padded.m = kRowMultiple;
+  padded.m = kLastRows;
   padded.a = a;
   padded.lda = t.k;
   padded.c = c;
@@ -183,14 +186,14 @@ void run_last_rows(const GemmTile& t) {
 }
 
 void run_last_sum(const GemmTile& t) {
-  const auto a_bytes = static_cast<std::size_t>(kSumMultiple * t.m) * size_of(t.type);
-  const auto b_bytes = static_cast<std::size_t>(kSumMultiple * t.n) * size_of(t.type);
+  const auto a_bytes = static_cast<std::size_t>(kLastSum * t.m) * size_of(t.type);
+  const auto b_bytes = static_cast<std::size_t>(kLastSum * t.n) * size_of(t.type);
   const std::size_t b_begin = aligned(a_bytes);
   auto* a = scratch<std::byte, Scratch::onednn_rest>(static_cast<std::int64_t>(b_begin + b_bytes));
-  copy_rows(t.a, t.lda, t.k, t.m, t.type, kSumMultiple, a);
-  copy_rows(t.b, t.ldb, t.k, t.n, t.type, kSumMultiple, a + b_begin);
+  copy_rows(t.a, t.lda, t.k, t.m, t.type, kLastSum, a);
+  copy_rows(t.b, t.ldb, t.k, t.n, t.type, kLastSum, a + b_begin);
   GemmTile padded = t;
-  padded.k = kSumMultiple;
+  padded.k = kLastSum;
   padded.a = a;
   padded.lda = t.m;
   padded.b = a + b_begin;
@@ -211,27 +214,27 @@ bool onednn_accepts(DType type, cpu::Isa isa) {
 void onednn_tile(const GemmTile& tile) {
   GemmTile rest = tile;
   if (tile.a_transposed && !tile.b_transposed) {
-    const std::int64_t whole = tile.k / kSumMultiple * kSumMultiple;
-    if (whole > 0) {
-      GemmTile main = tile;
-      main.k = whole;
-      run_planned(main);
+    for (const std::int64_t multiple : kSumMultiples) {
+      GemmTile whole = rest;
+      whole.k = rest.k / multiple * multiple;
+      if (whole.k == 0) continue;
+      run_planned(whole);
+      rest.k -= whole.k;
+      rest.a = at(rest.a, whole.k * tile.lda, tile.type);
+      rest.b = at(rest.b, whole.k * tile.ldb, tile.type);
       rest.accumulate = true;
     }
-    rest.k -= whole;
-    rest.a = at(tile.a, whole * tile.lda, tile.type);
-    rest.b = at(tile.b, whole * tile.ldb, tile.type);
     if (rest.k > 0) run_last_sum(rest);
   } else if (!tile.a_transposed) {
-    const std::int64_t whole = tile.m / kRowMultiple * kRowMultiple;
-    if (whole > 0) {
-      GemmTile main = tile;
-      main.m = whole;
-      run_planned(main);
+    for (const std::int64_t multiple : kRowMultiples) {
+      GemmTile whole = rest;
+      whole.m = rest.m / multiple * multiple;
+      if (whole.m == 0) continue;
+      run_planned(whole);
+      rest.m -= whole.m;
+      rest.a = at(rest.a, whole.m * tile.lda, tile.type);
+      rest.c += whole.m * tile.ldc;
     }
-    rest.m -= whole;
-    rest.a = at(tile.a, whole * tile.lda, tile.type);
-    rest.c += whole * tile.ldc;
     if (rest.m > 0) run_last_rows(rest);
   } else {
     run_planned(tile);
