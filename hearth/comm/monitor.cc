@@ -11,8 +11,10 @@
 namespace hearth::comm {
 namespace {
 
-constexpr int kPatience = 4;                  // beats without a sign of life before a rank counts as silent
-constexpr std::chrono::seconds kFarewell{2};  // for the last words to reach the store
+constexpr int kPatience = 4;                      // beats without a sign of life before a rank counts as silent
+constexpr std::chrono::milliseconds kFresh{100};  // how old the operation may be in which a rank was last seen,
+constexpr int kManyRanks = 16;                    // and longer where there are more, so as not to burden rank 0
+constexpr std::chrono::seconds kFarewell{2};      // for the last words to reach the store
 constexpr std::string_view kSilent = "gives no sign of life";
 
 struct Progress {
@@ -67,11 +69,13 @@ std::string Monitor::operation() const { return fmt::format("{} (operation {})",
 std::string Monitor::own_sign() const { return fmt::format("{} {} {}", beats_, number_, name_); }
 
 void Monitor::run() {
+  const auto fresh = kFresh * std::max(1, settings_.size / kManyRanks);
   std::unique_lock lock(mutex_);
-  while (rest_ == Rest::live) {
+  for (auto next_beat = Clock::now(); rest_ == Rest::live;) {
+    const bool beat = Clock::now() >= next_beat;
     lock.unlock();
     try {
-      exchange_signs();
+      beat ? exchange_signs() : tell_operation();
     } catch (const Error& error) {
       lock.lock();
       store_failure_ = error.what();
@@ -80,7 +84,9 @@ void Monitor::run() {
       lock.unlock();
     }
     lock.lock();
-    changed_.wait_for(lock, settings_.beat, [&] { return rest_ != Rest::live; });
+    if (beat) next_beat = Clock::now() + settings_.beat;
+    const auto pause = std::min<Clock::duration>(fresh, next_beat - Clock::now());
+    changed_.wait_for(lock, pause, [&] { return rest_ != Rest::live; });
   }
   const std::string sign = own_sign();
   const std::string rest = rest_ == Rest::failed ? "failed" : fmt::format("left {}", number_);
@@ -99,12 +105,25 @@ void Monitor::run() {
   changed_.notify_all();
 }
 
+// Between two beats.
+void Monitor::tell_operation() {
+  std::string sign;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!store_failure_.empty() || operation() == operation_told_) return;
+    operation_told_ = operation();
+    sign = own_sign();
+  }
+  store_->set(key("progress", settings_.rank), sign);
+}
+
 void Monitor::exchange_signs() {
   std::string sign, verdict;
   bool explaining = false;
   {
     const std::lock_guard lock(mutex_);
     if (!store_failure_.empty()) return;
+    operation_told_ = operation();
     sign = own_sign();
     verdict = std::exchange(verdict_to_tell_, "");
     explaining = explaining_;

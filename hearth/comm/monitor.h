@@ -15,9 +15,9 @@
 namespace hearth::comm {
 
 // Finds who is at fault when an operation cannot end. Each rank keeps in the store, from a thread of its own, a sign of
-// life with the operation it is in (`progress/RANK`: "beat number name") and how it went (`gone/RANK`: "died", set by
-// the store itself, "failed", or "left number"); so a stopped rank falls silent while one that merely waits does not,
-// and the waiting ones learn at once of one that is gone.
+// life with the operation it is in (`progress/RANK`: "beat number name"; a new operation is told between beats too) and
+// how it went (`gone/RANK`: "died", set by the store itself, "failed", or "left number"); so a stopped rank falls
+// silent while one that merely waits does not, and the waiting ones learn at once of one that is gone.
 class Monitor {
  public:
   using Milliseconds = std::chrono::milliseconds;
@@ -50,6 +50,7 @@ class Monitor {
   std::string own_sign() const;
   bool out_of_time() const;
   void run();
+  void tell_operation();
   void exchange_signs();
   void set_missed();
   bool somebody_is_missed() const;
@@ -69,10 +70,10 @@ class Monitor {
   Clock::time_point missed_since_{};
   std::atomic<Clock::time_point> deadline_{};
 
-  // What the thread last read.
+  // What the thread last read and told.
   std::uint64_t beats_ = 0;
   Table progress_, gone_;
-  std::string verdict_, verdict_to_tell_, store_failure_;
+  std::string operation_told_, verdict_, verdict_to_tell_, store_failure_;
   bool explaining_ = false, store_silent_ = false;
 
   Rest rest_ = Rest::live;

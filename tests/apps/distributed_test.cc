@@ -105,12 +105,15 @@ TEST_F(Distributed, WhereOneFailsTheOtherEnds) {
 TEST_F(Distributed, ARankIsKilled) {
   const std::string flags = "--output_dir out --num_train_epochs 100000 --save_steps 5 --save_total_limit 2";
   Job both(folder(), {words(flags), words(flags)});
-  for (int tries = 0; tries < 600 && last_step() < 10; ++tries)
+  for (int tries = 0; tries < 1200 && last_step() < 10; ++tries)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ASSERT_GE(last_step(), 10) << text(".err0");
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // it tells its operation ten times a second
   both.kill(1);
   const Outcome survivor = both.wait(0);
   EXPECT_TRUE(contains(survivor.error(), "rank 0: ") && contains(survivor.error(), "rank 1")) << survivor.err;
+  EXPECT_TRUE(contains(survivor.error(), "(last seen in ")) << survivor.err;
+  EXPECT_FALSE(contains(survivor.error(), "(last seen in start")) << survivor.err;  // it has trained for long
   EXPECT_EQ(both.wait(1).status, 128 + SIGKILL);
   const Outcome resumed =
       run_qa("--do_train --output_dir out --num_train_epochs 100000 --save_strategy no --max_steps 1");

@@ -135,14 +135,15 @@ TEST(Groups, BindTheirThread) {
   EXPECT_EQ(error_of([&] { group.barrier()->wait(); }), "");
 }
 
-// Three processes meet again and again until the victim does something to itself; what the others say, a line each.
-std::string after(int victim, int signal) {
+// Three processes meet five times before the victim, after a while, does something to itself; what the others say, a
+// line each.
+std::string after(int victim, int signal, milliseconds beat = milliseconds(50), milliseconds a_while = {}) {
   static const HearthCommPlugin plugin = store_plugin();
   const int port = port_of(listen_at("127.0.0.1", 0));
   const auto body = [&](int rank) {
     EngineOptions options;
     options.timeout = milliseconds(1500);
-    options.beat = milliseconds(50);
+    options.beat = beat;
     options.grace = milliseconds(500);
     std::shared_ptr<Store> store;
     if (rank == 0)
@@ -152,7 +153,10 @@ std::string after(int victim, int signal) {
     store->set_last_will("gone/" + std::to_string(rank), "died");
     EngineGroup group(plugin, {rank, 3, rank, 3, "environment"}, store, options);
     for (int round = 0; round < 1000; ++round) {
-      if (rank == victim && round == 5) raise(signal);
+      if (rank == victim && round == 5) {
+        std::this_thread::sleep_for(a_while);
+        raise(signal);
+      }
       group.barrier()->wait();
     }
   };
@@ -181,6 +185,13 @@ void expect_blame(const std::string& messages, int victim, const char* words) {
 TEST(Faults, AKilledRankIsNamed) {
   expect_blame(after(2, SIGKILL), 2, "rank 2 died or lost its connection (last seen in");
 }
+
+// Joining is the first operation. The rank dies before its second sign of life is due.
+TEST(Faults, AKilledRankIsNamedWithItsLastOperation) {
+  const std::string messages = after(2, SIGKILL, milliseconds(600), milliseconds(300));
+  expect_blame(messages, 2, "rank 2 died or lost its connection (last seen in barrier, operation 6)");
+}
+
 TEST(Faults, AStoppedRankIsNamed) { expect_blame(after(1, SIGSTOP), 1, "rank 1 gives no sign of life (last seen in"); }
 
 TEST(Faults, TheRankThatHoldsTheStoreIsNamed) {

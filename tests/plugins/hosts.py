@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Jobs across four hosts on one machine: hosts.py ROW BUILD ENGINES. `list` instead of a row names them all.
 
-A host is a network namespace with an address of its own on a bridge, and a name of its own; what mpirun would do with
-ssh is done by a wrapper that enters the namespace. All of it lives in namespaces of this test, as root or, where the
-system lets ordinary users have them, as anybody; elsewhere the test says so and is skipped. The bytes that cross the
-links are counted, so that the network is really used."""
+A host is a network namespace with an address of its own on a bridge, a name of its own and a disk of its own; what
+mpirun would do with ssh is done by a wrapper that enters the namespace. All of it lives in namespaces of this test, as
+root or, where the system lets ordinary users have them, as anybody; elsewhere the test says so and is skipped. The
+bytes that cross the links are counted, so that the network is really used. Rows that train are in training.py and
+cut_off.py."""
 
 import json
 import os
@@ -13,11 +14,14 @@ import sys
 import tempfile
 import time
 
+import cut_off
 import matrix
+import training
 
 SKIPPED = 77
 HOSTS = 4
 NETWORK = "10.77.0."
+ENTER = ["nsenter", "--net", "--uts", "--mount", "-t"]  # and the process that holds the namespaces
 LEAST_BYTES = 1 << 20  # over each link that a job uses; what the worker exchanges is more
 
 
@@ -48,52 +52,73 @@ def sh(*command):
 class Hosts:
     def __init__(self, folder):
         self.folder = folder
+        self.disk = f"{folder}/disk"
         self.holders = []
+        os.mkdir(self.disk)
         sh("ip", "link", "add", "bridge", "type", "bridge")
         sh("ip", "link", "set", "bridge", "up")
-        for number in range(1, HOSTS + 1):
-            self.add(number)
         names = "".join(f"{NETWORK}{n} host{n}\n" for n in range(1, HOSTS + 1))
         with open(f"{folder}/names", "w") as file:
             file.write("127.0.0.1 localhost\n" + names)
         sh("mount", "--bind", f"{folder}/names", "/etc/hosts")
+        for number in range(1, HOSTS + 1):
+            self.add(number)
         with open(f"{folder}/hostfile", "w") as file:
             file.write("# one address a line\n" + "".join(f"{NETWORK}{n}\n" for n in range(1, HOSTS + 1)))
         with open(f"{folder}/enter", "w") as file:
             file.write("#!/bin/sh\n# As ssh: [options] host command\n"
                        "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
-                       f"pid=$(cat {folder}/$1) && shift && exec nsenter -t $pid --net --uts -- /bin/sh -c \"$*\"\n")
+                       f"pid=$(cat {folder}/$1) && shift && exec {' '.join(ENTER)} $pid -- /bin/sh -c \"$*\"\n")
         os.chmod(f"{folder}/enter", 0o755)
 
     def add(self, number):
-        hold = f"import socket, time; socket.sethostname('host{number}'); print('ready', flush=True); time.sleep(1e6)"
-        holder = subprocess.Popen(["unshare", "--net", "--uts", sys.executable, "-c", hold], stdout=subprocess.PIPE)
-        holder.stdout.readline()
+        hold = f"hostname host{number} && mount -t tmpfs disk {self.disk} && echo ready && exec sleep infinity"
+        holder = subprocess.Popen(["unshare", "--net", "--uts", "--mount", "/bin/sh", "-c", hold],
+                                  stdout=subprocess.PIPE)
+        if not holder.stdout.readline():
+            skip("a host of namespaces cannot be made here")
         self.holders.append(holder)
         for name in (f"{NETWORK}{number}", f"host{number}"):
             with open(f"{self.folder}/{name}", "w") as file:
                 file.write(str(holder.pid))
-        inside = ["nsenter", "-t", str(holder.pid), "--net", "ip"]
+        inside = self.inside(number) + ["ip"]
         sh("ip", "link", "add", f"link{number}", "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid))
         sh("ip", "link", "set", f"link{number}", "master", "bridge", "up")
         sh(*inside, "addr", "add", f"{NETWORK}{number}/24", "dev", "eth0")
         sh(*inside, "link", "set", "eth0", "up")
         sh(*inside, "link", "set", "lo", "up")
 
+    def inside(self, number):
+        """What starts a command on this host."""
+        return ENTER + [str(self.holders[number - 1].pid)]
+
+    def on_disk(self, number, path):
+        """Where a file of this host's disk is seen from here."""
+        return f"/proc/{self.holders[number - 1].pid}/root{self.disk}/{path}"
+
+    def set_link(self, number, state):
+        sh("ip", "link", "set", f"link{number}", state)
+
     def bytes(self):
         """What each host has sent so far."""
         links = {link["ifname"]: link for link in json.loads(sh("ip", "-s", "-j", "link"))}
         return [links[f"link{n}"]["stats64"]["rx"]["bytes"] for n in range(1, HOSTS + 1)]
 
+    def mpirun(self, launcher, ranks, per_host, command):
+        """The command of a user of the first host."""
+        return self.inside(1) + launcher + ["-launcher-exec", f"{self.folder}/enter", "-f", f"{self.folder}/hostfile",
+                                            "-n", str(ranks), "-ppn", str(per_host)] + command
+
+    def environment(self, extra):
+        return matrix.environment({"MASTER_ADDR": f"{NETWORK}1", "MASTER_PORT": "29500",
+                                   "HEARTH_CACHE": f"{self.disk}/cache", **extra})
+
     def run(self, launcher, ranks, per_host, command, **extra):
-        """mpirun on the first host, as its user would; the status, the output and the bytes sent by each host."""
+        """The status and the output of a job, and the bytes sent by each host."""
         before = self.bytes()
-        mpirun = launcher + ["-launcher-exec", f"{self.folder}/enter", "-f", f"{self.folder}/hostfile", "-n", str(ranks),
-                             "-ppn", str(per_host)]
-        environment = matrix.environment({"MASTER_ADDR": f"{NETWORK}1", "MASTER_PORT": "29500", **extra})
-        done = subprocess.run(["nsenter", "-t", str(self.holders[0].pid), "--net", "--uts"] + mpirun + command,
-                              env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=matrix.SECONDS)
+        done = subprocess.run(self.mpirun(launcher, ranks, per_host, command), env=self.environment(extra),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=matrix.SECONDS)
         return done.returncode, done.stdout, [after - b for after, b in zip(self.bytes(), before)]
 
 
@@ -113,6 +138,8 @@ ROWS = {
     "intel": lambda hosts: [works(hosts, matrix.INTEL, *shape, "mpi") for shape in ((4, 2), (16, 4))],
     "gloo": lambda hosts: works(hosts, matrix.MPICH, 4, 2, "gloo"),
     "ccl": lambda hosts: [works(hosts, matrix.INTEL, 4, 2, "ccl"), works(hosts, matrix.MPICH, 4, 2, "ccl")],
+    **training.ROWS,
+    **cut_off.ROWS,
 }
 
 if __name__ == "__main__":
