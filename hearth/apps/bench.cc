@@ -15,6 +15,7 @@
 #include "hearth/bench/train_bench.h"
 #include "hearth/comm/plugin_loader.h"
 #include "hearth/cpu/isa.h"
+#include "hearth/cpu/parallel.h"
 #include "hearth/io/json.h"
 #include "hearth/train/training_plan.h"
 
@@ -83,7 +84,7 @@ struct Run {
     }
     if (json) drop_infos();
     if (!max_isa.empty()) cpu::set_max_isa(max_isa);
-    set_threads(threads, world);
+    cpu::set_num_threads(static_cast<int>(threads));
     return true;
   }
 

@@ -33,11 +33,6 @@ int run_as(const comm::World& world, const std::function<int()>& body) {
   }
 }
 
-void set_threads(std::int64_t num_threads, const comm::World& world) {
-  const bool shares = num_threads == 0 && world.size > 1 && environment("OMP_NUM_THREADS").empty();
-  cpu::set_num_threads(shares ? parallel::threads_of(world) : static_cast<int>(num_threads));
-}
-
 parallel::Team join(const TrainingArguments& args, comm::World world) {
   // Old launchers of torch name the local rank in a flag, newer ones in the environment, which counts more.
   if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty())

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
 #include "hearth/comm/world.h"
@@ -16,11 +15,8 @@ void log_as(const comm::World& world);
 // Runs `body` in this process; of several, the message of an Error names the rank.
 int run_as(const comm::World& world, const std::function<int()>& body);
 
-// --num_threads, or OMP_NUM_THREADS, or this process's share of the host's cores.
-void set_threads(std::int64_t num_threads, const comm::World& world);
-
 // By --ddp_backend, --ddp_timeout and --local_rank. Of several processes on a host each gets cores of its own, unless
-// its launcher gave it some.
+// its launcher gave it some, and computes with --num_threads, or OMP_NUM_THREADS, or one thread for each of its cores.
 parallel::Team join(const TrainingArguments& args, comm::World world);
 
 }  // namespace hearth::apps

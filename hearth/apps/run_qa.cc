@@ -67,7 +67,6 @@ int run(std::span<const std::string> words, const comm::World& world) {
     return 0;
   }
   if (!args.training.max_isa.empty()) cpu::set_max_isa(args.training.max_isa);
-  set_threads(args.training.num_threads, world);
   const parallel::Team team = join(args.training, world);
   team.check_agreement(shared_facts(args.resolved));
   if (team.is_first()) {

@@ -15,7 +15,6 @@ namespace {
 constexpr std::int64_t kTimeout = 120;
 
 int check_this_world(const comm::World& world) {
-  set_threads(0, world);
   TrainingArguments training;
   training.ddp_timeout = kTimeout;
   const parallel::Team team = join(training, world);

@@ -55,7 +55,11 @@ StartedRank place_started_rank(int local_rank, const PlacementRequest& request) 
 }
 
 std::vector<int> place_this_process(int local_rank, int local_size) {
-  if (local_size <= 1 || threads_are_bound()) return part_of_list(communication_affinity(), local_rank, local_size);
+  const bool sets_threads = local_size > 1 && environment("OMP_NUM_THREADS").empty();
+  if (local_size <= 1 || threads_are_bound()) {
+    if (sets_threads) cpu::set_num_threads(std::max(1, cpu::default_threads(cpu::topology()) / local_size));
+    return part_of_list(communication_affinity(), local_rank, local_size);
+  }
   PlacementRequest request;
   request.ranks = local_size;
   request.communication_cores = number_in_environment("CCL_WORKER_COUNT").value_or(0);
@@ -64,7 +68,7 @@ std::vector<int> place_this_process(int local_rank, int local_size) {
   if (local_rank == 0)
     for (const std::string& warning : warnings) log_warning("{}", warning);
   cpu::bind_process(rank.processors(), rank.nodes);
-  if (environment("OMP_NUM_THREADS").empty()) cpu::set_num_threads(rank.threads);
+  if (sets_threads) cpu::set_num_threads(rank.threads);
   return communication_processors({rank});
 }
 

@@ -16,7 +16,7 @@ StartedRank place_started_rank(int local_rank, const PlacementRequest& request);
 // Binds the calling process so and sets its number of threads; the result are the processors set aside for its
 // communication thread, none where it has none of its own. For ranks of a plain mpirun; to be called before the first
 // parallel work. A rank alone on its host, and one whose threads variables of OpenMP bind already, as `hearth launch`
-// does, stays as it is.
+// does, stays where it is.
 std::vector<int> place_this_process(int local_rank, int local_size);
 
 }  // namespace hearth::launch

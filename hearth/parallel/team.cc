@@ -7,8 +7,6 @@
 
 #include "hearth/base/error.h"
 #include "hearth/comm/thread_world.h"
-#include "hearth/cpu/parallel.h"
-#include "hearth/cpu/topology.h"
 
 namespace hearth::parallel {
 namespace {
@@ -97,14 +95,6 @@ void Team::check_agreement(const Facts& facts) const {
     complaint = differences(facts, unpacked(all[rank]), rank);
   complaint = broadcast(std::move(complaint));
   check(complaint.empty(), "the processes disagree: {}; give all of them the same model, data and flags", complaint);
-}
-
-int threads_of(const comm::World& world) {
-  const cpu::Topology& machine = cpu::topology();
-  cpu::Topology unbound = machine;
-  unbound.usable_cores = machine.cores;
-  const int share = std::max(1, cpu::default_threads(unbound) / std::max(1, world.local_size));
-  return std::min(share, cpu::default_threads(machine));
 }
 
 }  // namespace hearth::parallel

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "hearth/comm/process_group.h"
-#include "hearth/comm/world.h"
 #include "hearth/tensor/tensor.h"
 
 namespace hearth::parallel {
@@ -48,8 +47,5 @@ class Team {
   std::shared_ptr<comm::ProcessGroup> group_;
   int local_rank_ = 0;
 };
-
-// The threads that one of a host's processes computes with where the user names no number: its share of the cores.
-int threads_of(const comm::World& world);
 
 }  // namespace hearth::parallel

@@ -70,7 +70,8 @@ TEST(StartedRank, WhatOpenMpBindsStaysAsItIs) {
     setenv("OMP_PLACES", "cores", 1);
     setenv("CCL_WORKER_AFFINITY", "3,7,11,15", 1);
     const std::vector<int> before = own_processors();
-    return place_this_process(1, 2) == std::vector{11, 15} && own_processors() == before;
+    const bool stays = place_this_process(1, 2) == std::vector{11, 15} && own_processors() == before;
+    return stays && cpu::num_threads() == std::max(1, cpu::default_threads(cpu::topology()) / 2);
   }));
 }
 

@@ -4,7 +4,6 @@
 
 #include <atomic>
 
-#include "hearth/cpu/topology.h"
 #include "tests/parallel/toy_team.h"
 #include "tests/support.h"
 
@@ -56,13 +55,6 @@ TEST(Team, TheFirstOfAHostPrepares) {
     });
     EXPECT_EQ(before == 0, team.is_first_of_host());
   });
-}
-
-TEST(Team, AHostsProcessesShareItsCores) {
-  const int alone = threads_of({});
-  EXPECT_EQ(alone, cpu::default_threads(cpu::topology()));
-  EXPECT_LE(2 * threads_of({0, 2, 0, 2, "environment"}), std::max(2, cpu::topology().cores));
-  EXPECT_EQ(threads_of({0, 4096, 0, 4096, "environment"}), 1);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "hearth/comm/thread_world.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/parallel/team.h"
+#include "tests/parallel/forwarding_group.h"
 
 namespace hearth::parallel {
 
@@ -28,51 +29,29 @@ inline void run_team(int size, const std::function<void(const Team&)>& body) {
   cpu::set_num_threads(0);
 }
 
-class NotingGroup final : public comm::ProcessGroup {
+class NotingGroup final : public comm::ForwardingGroup {
  public:
-  NotingGroup(comm::ProcessGroup& inner, std::vector<std::string>& notes) : inner_(inner), notes_(notes) {}
+  NotingGroup(comm::ProcessGroup& inner, std::vector<std::string>& notes) : ForwardingGroup(inner), notes_(notes) {}
 
-  int rank() const override { return inner_.rank(); }
-  int size() const override { return inner_.size(); }
-  std::string_view backend() const override { return inner_.backend(); }
   comm::WorkPtr all_reduce(void* data, std::size_t count, DType type, comm::ReduceOp op) override {
-    notes_.push_back(fmt::format("all_reduce {} {}", count, name_of(type)));
-    return inner_.all_reduce(data, count, type, op);
+    note("all_reduce", count, type);
+    return ForwardingGroup::all_reduce(data, count, type, op);
   }
   comm::WorkPtr reduce_scatter(const void* whole, void* part, std::size_t count, DType type,
                                comm::ReduceOp op) override {
-    notes_.push_back(fmt::format("reduce_scatter {} {}", count, name_of(type)));
-    return inner_.reduce_scatter(whole, part, count, type, op);
+    note("reduce_scatter", count, type);
+    return ForwardingGroup::reduce_scatter(whole, part, count, type, op);
   }
   comm::WorkPtr all_gather(const void* part, void* whole, std::size_t count, DType type) override {
-    notes_.push_back(fmt::format("all_gather {} {}", count, name_of(type)));
-    return inner_.all_gather(part, whole, count, type);
+    note("all_gather", count, type);
+    return ForwardingGroup::all_gather(part, whole, count, type);
   }
-  comm::WorkPtr reduce(void* data, std::size_t count, DType type, comm::ReduceOp op, int root) override {
-    return inner_.reduce(data, count, type, op, root);
-  }
-  comm::WorkPtr broadcast(void* data, std::size_t count, DType type, int root) override {
-    return inner_.broadcast(data, count, type, root);
-  }
-  comm::WorkPtr gather(const void* part, void* whole, std::size_t count, DType type, int root) override {
-    return inner_.gather(part, whole, count, type, root);
-  }
-  comm::WorkPtr scatter(const void* whole, void* part, std::size_t count, DType type, int root) override {
-    return inner_.scatter(whole, part, count, type, root);
-  }
-  comm::WorkPtr all_to_all(const void* in, void* out, std::size_t count, DType type) override {
-    return inner_.all_to_all(in, out, count, type);
-  }
-  comm::WorkPtr send(const void* data, std::size_t count, DType type, int to, int tag) override {
-    return inner_.send(data, count, type, to, tag);
-  }
-  comm::WorkPtr recv(void* data, std::size_t count, DType type, int from, int tag) override {
-    return inner_.recv(data, count, type, from, tag);
-  }
-  comm::WorkPtr barrier() override { return inner_.barrier(); }
 
  private:
-  comm::ProcessGroup& inner_;
+  void note(const char* operation, std::size_t count, DType type) {
+    notes_.push_back(fmt::format("{} {} {}", operation, count, name_of(type)));
+  }
+
   std::vector<std::string>& notes_;
 };
 

@@ -11,48 +11,28 @@ namespace {
 using Failed = std::vector<std::string>;
 
 // The group of another, but for one operation that does nothing.
-class DeafGroup final : public comm::ProcessGroup {
+class DeafGroup final : public comm::ForwardingGroup {
  public:
-  DeafGroup(comm::ProcessGroup& inner, std::string deaf_to) : inner_(inner), deaf_to_(std::move(deaf_to)) {}
+  DeafGroup(comm::ProcessGroup& inner, std::string deaf_to) : ForwardingGroup(inner), deaf_to_(std::move(deaf_to)) {}
 
-  int rank() const override { return inner_.rank(); }
-  int size() const override { return inner_.size(); }
-  std::string_view backend() const override { return inner_.backend(); }
   comm::WorkPtr all_reduce(void* data, std::size_t count, DType type, comm::ReduceOp op) override {
-    return deaf_to_ == "all_reduce" ? inner_.barrier() : inner_.all_reduce(data, count, type, op);
+    return deaf_to_ == "all_reduce" ? barrier() : ForwardingGroup::all_reduce(data, count, type, op);
   }
   comm::WorkPtr reduce(void* data, std::size_t count, DType type, comm::ReduceOp op, int root) override {
-    return deaf_to_ == "reduce" ? inner_.barrier() : inner_.reduce(data, count, type, op, root);
-  }
-  comm::WorkPtr broadcast(void* data, std::size_t count, DType type, int root) override {
-    return inner_.broadcast(data, count, type, root);
-  }
-  comm::WorkPtr all_gather(const void* part, void* whole, std::size_t count, DType type) override {
-    return inner_.all_gather(part, whole, count, type);
-  }
-  comm::WorkPtr gather(const void* part, void* whole, std::size_t count, DType type, int root) override {
-    return inner_.gather(part, whole, count, type, root);
+    return deaf_to_ == "reduce" ? barrier() : ForwardingGroup::reduce(data, count, type, op, root);
   }
   comm::WorkPtr scatter(const void* whole, void* part, std::size_t count, DType type, int root) override {
-    return deaf_to_ == "scatter" ? inner_.barrier() : inner_.scatter(whole, part, count, type, root);
+    return deaf_to_ == "scatter" ? barrier() : ForwardingGroup::scatter(whole, part, count, type, root);
   }
   comm::WorkPtr reduce_scatter(const void* whole, void* part, std::size_t count, DType type,
                                comm::ReduceOp op) override {
-    return deaf_to_ == "reduce_scatter" ? inner_.barrier() : inner_.reduce_scatter(whole, part, count, type, op);
+    return deaf_to_ == "reduce_scatter" ? barrier() : ForwardingGroup::reduce_scatter(whole, part, count, type, op);
   }
   comm::WorkPtr all_to_all(const void* in, void* out, std::size_t count, DType type) override {
-    return deaf_to_ == "all_to_all" ? inner_.barrier() : inner_.all_to_all(in, out, count, type);
+    return deaf_to_ == "all_to_all" ? barrier() : ForwardingGroup::all_to_all(in, out, count, type);
   }
-  comm::WorkPtr send(const void* data, std::size_t count, DType type, int to, int tag) override {
-    return inner_.send(data, count, type, to, tag);
-  }
-  comm::WorkPtr recv(void* data, std::size_t count, DType type, int from, int tag) override {
-    return inner_.recv(data, count, type, from, tag);
-  }
-  comm::WorkPtr barrier() override { return inner_.barrier(); }
 
  private:
-  comm::ProcessGroup& inner_;
   const std::string deaf_to_;
 };
 
