@@ -11,6 +11,7 @@
 #include <gloo/transport/tcp/device.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -116,6 +117,9 @@ class GlooRequest : public Request {
 class GlooEngine : public Engine {
  public:
   explicit GlooEngine(const World& world) : Engine(world) {
+    // gloo writes to the sockets of processes that may be gone: that is to be an error of the write, not the end.
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
+    if (before != SIG_DFL) std::signal(SIGPIPE, before);
     auto device = gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr(world_.address.c_str()));
     auto context = std::make_shared<gloo::rendezvous::Context>(world_.rank, world_.size);
     context->setTimeout(world_.timeout);

@@ -16,19 +16,31 @@
 
 namespace hearth {
 
-// A folder of its own for each test, gone afterwards.
-class TemporaryFolder : public testing::Test {
- protected:
-  TemporaryFolder() {
+// A folder that nobody else has, gone afterwards.
+class TemporaryPlace {
+ public:
+  TemporaryPlace() {
     std::string name = (std::filesystem::temp_directory_path() / "hearth-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw Error("no temporary folder");
-    folder_ = name;
+    check(::mkdtemp(name.data()) != nullptr, "no temporary folder");
+    path_ = name;
   }
-  ~TemporaryFolder() override {
+  ~TemporaryPlace() {
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    std::filesystem::remove_all(path_, ignored);
   }
+  TemporaryPlace(const TemporaryPlace&) = delete;
+  TemporaryPlace& operator=(const TemporaryPlace&) = delete;
+  const std::filesystem::path& path() const { return path_; }
 
+ private:
+  std::filesystem::path path_;
+};
+
+// One for each test.
+class TemporaryFolder : public testing::Test {
+  const TemporaryPlace place_;
+
+ protected:
   std::filesystem::path write(std::string_view name, std::string_view contents) const {
     std::ofstream(folder_ / name, std::ios::binary) << contents;
     return folder_ / name;
@@ -38,7 +50,7 @@ class TemporaryFolder : public testing::Test {
     return static_cast<std::size_t>(std::distance(begin(files), end(files)));
   }
 
-  std::filesystem::path folder_;
+  const std::filesystem::path& folder_ = place_.path();
 };
 
 // What is logged while this lives.

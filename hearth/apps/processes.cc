@@ -1,7 +1,6 @@
 #include "hearth/apps/processes.h"
 
 #include <chrono>
-#include <csignal>
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
@@ -37,8 +36,6 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   // Old launchers of torch name the local rank in a flag, newer ones in the environment, which counts more.
   if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty())
     world.local_rank = static_cast<int>(args.local_rank);
-  // gloo writes to the sockets of processes that may be gone: that is to be an error of the write, not the end.
-  if (world.size > 1) std::signal(SIGPIPE, SIG_IGN);
   comm::ConnectOptions options;
   options.backend = args.ddp_backend;
   options.timeout = std::chrono::seconds(args.ddp_timeout);

@@ -70,7 +70,8 @@ OrphanGuard::~OrphanGuard() {
   waitpid(pid_, nullptr, 0);
 }
 
-void OrphanGuard::watch(pid_t group) {
+void OrphanGuard::watch_this_process() {
+  const pid_t group = getpid();
   [[maybe_unused]] const ssize_t count = write(told_.writer(), &group, sizeof group);
 }
 

@@ -15,7 +15,7 @@ class OrphanGuard {
   OrphanGuard(const OrphanGuard&) = delete;
   OrphanGuard& operator=(const OrphanGuard&) = delete;
 
-  void watch(pid_t group);
+  void watch_this_process();  // the calling one, which leads a group
 
  private:
   Pipe told_;

@@ -4,13 +4,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <random>
+
 #include "hearth/base/error.h"
 
 namespace hearth::launch {
 namespace {
 
-// The port that a socket gets when it asks for `port`, where 0 is any; -1 when it gets none.
-int bound_port(int port) {
+// Below the ports that Linux gives to whoever asks for any, so that nobody gets the port before the job listens there.
+constexpr int kFirstPort = 15000, kLastPort = 32000, kTries = 1000;
+
+}  // namespace
+
+bool port_is_free(int port) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   check(descriptor >= 0, "this system gives no socket");
   const int on = 1;
@@ -18,21 +24,17 @@ int bound_port(int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  const bool bound = bind(descriptor, generic, size) == 0 && getsockname(descriptor, generic, &size) == 0;
+  const bool bound = bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   close(descriptor);
-  return bound ? ntohs(address.sin_port) : -1;
+  return bound;
 }
 
-}  // namespace
-
-bool port_is_free(int port) { return bound_port(port) == port; }
-
 int free_port() {
-  const int port = bound_port(0);
-  check(port > 0, "no port is free on this host");
-  return port;
+  std::random_device random;
+  std::uniform_int_distribution<int> any(kFirstPort, kLastPort);
+  for (int tries = 0; tries < kTries; ++tries)
+    if (const int port = any(random); port_is_free(port)) return port;
+  fail("no port is free on this host");
 }
 
 }  // namespace hearth::launch

@@ -50,10 +50,12 @@ std::string read_all(int descriptor) {
   return text;
 }
 
-[[noreturn]] void run_child(const ProcessStart& start, pid_t launcher, int output, int errors, int report) {
+[[noreturn]] void run_child(const ProcessStart& start, pid_t launcher, int output, int errors, int report,
+                            const std::function<void()>& before) {
   setpgid(0, 0);
   end_with_parent();
   if (getppid() != launcher) _exit(EXIT_FAILURE);  // it died before the kernel knew
+  if (before) before();
   reset_signals();
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
@@ -80,12 +82,12 @@ void become(const ProcessStart& start) {
   fail_to_start(start.words.front(), std::strerror(errno));
 }
 
-pid_t start_process(const ProcessStart& start, int output, int errors) {
+pid_t start_process(const ProcessStart& start, int output, int errors, const std::function<void()>& before) {
   Pipe report;  // closed by a successful exec
   const pid_t launcher = getpid();
   const pid_t pid = fork();
   check(pid >= 0, "this system starts no more processes: {}", std::strerror(errno));
-  if (pid == 0) run_child(start, launcher, output, errors, report.writer());
+  if (pid == 0) run_child(start, launcher, output, errors, report.writer(), before);
   setpgid(pid, pid);
   report.close_writer();
   const std::string why = read_all(report.reader());

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,9 @@ struct ProcessStart {
 void end_with_parent();
 
 // A child in a process group of its own, which the kernel kills when the launcher dies; it reads nothing, and writes
-// to these descriptors. An Error where the program cannot be started.
-pid_t start_process(const ProcessStart& start, int output, int errors);
+// to these descriptors. `before` is called in the child, before it becomes the program. An Error where the program
+// cannot be started.
+pid_t start_process(const ProcessStart& start, int output, int errors, const std::function<void()>& before = {});
 
 // What a command prints on both streams; nothing where there is no such program.
 std::optional<std::string> output_of(const std::vector<std::string>& words);

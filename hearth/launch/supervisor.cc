@@ -95,9 +95,10 @@ class Supervisor {
 
   void start(const RankStart& start) {
     Pipe output, errors;
-    const pid_t pid = start_process(start.start, output.writer(), errors.writer());
+    // The rank itself tells the guard, so that it has started nothing before the guard knows of it.
+    const pid_t pid =
+        start_process(start.start, output.writer(), errors.writer(), [&] { guard_.watch_this_process(); });
     ranks_.push_back({start.rank, pid, false});
-    guard_.watch(pid);
     if (start.rank >= 0) output_.begin(start.rank);
     read_later(start.rank, Stream::output, output.take_reader());
     read_later(start.rank, Stream::errors, errors.take_reader());

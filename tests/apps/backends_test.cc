@@ -58,7 +58,7 @@ class Backends : public ProgramTest, public testing::WithParamInterface<Backend>
       }
     } else {
       const Outcome outcome = hearth(words, fmt::format("env MASTER_ADDR=127.0.0.1 MASTER_PORT={} {} {} -n {}",
-                                                        free_port(), variables, backend.launcher, ranks));
+                                                        launch::free_port(), variables, backend.launcher, ranks));
       EXPECT_EQ(outcome.status, 0) << outcome.err;
     }
     int loaded = 0;

@@ -1,16 +1,14 @@
 // The program in several processes of this host, without a launcher.
 #pragma once
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <string>
 #include <vector>
 
+#include "hearth/launch/ports.h"
 #include "tests/apps/program.h"
 
 namespace hearth {
@@ -20,25 +18,12 @@ inline bool has_plugin(const std::string& name) {
   return fs::exists(build / "lib/hearth" / ("libhearth_comm_" + name + ".so"));
 }
 
-inline int free_port() {
-  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  check(::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-            ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0,
-        "no free port");
-  ::close(listener);
-  return ntohs(address.sin_port);
-}
-
 // The processes of one job, each started from a shell of its own, which it replaces.
 class Job {
  public:
   Job(const fs::path& folder, const std::vector<std::string>& arguments_by_rank, const std::string& variables = "")
       : folder_(folder) {
-    const int port = free_port();
+    const int port = launch::free_port();
     const auto size = static_cast<int>(arguments_by_rank.size());
     for (int rank = 0; rank < size; ++rank) {
       const std::string command = fmt::format(

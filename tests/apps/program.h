@@ -41,25 +41,6 @@ inline std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-class TemporaryPlace {
- public:
-  TemporaryPlace() {
-    std::string name = (fs::temp_directory_path() / "hearth-apps-XXXXXX").string();
-    check(::mkdtemp(name.data()) != nullptr, "no temporary folder");
-    path_ = name;
-  }
-  ~TemporaryPlace() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryPlace(const TemporaryPlace&) = delete;
-  TemporaryPlace& operator=(const TemporaryPlace&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 struct Outcome {
   int status = 0;
   std::string out, err;

@@ -14,7 +14,7 @@ class TestCommand : public ProgramTest {
     write("config.yaml", fmt::format("compute_environment: LOCAL_MACHINE\ndistributed_type: {}\nmachine_rank: 0\n"
                                      "main_process_port: {}\nmixed_precision: 'no'\nnum_machines: 1\n"
                                      "num_processes: {}\nuse_cpu: true\n",
-                                     type, free_port(), processes));
+                                     type, launch::free_port(), processes));
     return hearth("test --config_file config.yaml");
   }
 };

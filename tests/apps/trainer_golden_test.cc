@@ -10,11 +10,10 @@
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
+#include "tests/apps/program.h"
 
 namespace hearth {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Golden {
   const char* name;
@@ -47,8 +46,8 @@ TEST_P(TrainerGolden, TwentySteps) {
   const Golden& golden = GetParam();
   const fs::path data = folder_of("HEARTH_DATA_DIR"), goldens = folder_of("HEARTH_GOLDENS_DIR");
   if (data.empty() || goldens.empty()) GTEST_SKIP() << "HEARTH_DATA_DIR or HEARTH_GOLDENS_DIR is not set";
-  const fs::path work = fs::path(testing::TempDir()) / (std::string("hearth_golden_") + golden.name);
-  fs::remove_all(work);
+  const TemporaryPlace place;
+  const fs::path& work = place.path();
   write_start_model(data, goldens, work / "model");
 
   const std::string command =
@@ -78,7 +77,6 @@ TEST_P(TrainerGolden, TwentySteps) {
   }
   std::printf("%s: largest relative error of the loss %.1e, of the gradient norm %.1e\n", golden.name, worst_loss,
               worst_norm);
-  fs::remove_all(work);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "hearth/comm/socket.h"
+#include "hearth/launch/ports.h"
 #include "tests/comm/processes.h"
 #include "tests/support.h"
 
@@ -15,7 +15,7 @@ World rank_of_two(int rank) { return {rank, 2, rank, 2, "environment"}; }
 
 // Processes that connect through the fake plug-in and meet; what each throws.
 std::vector<std::string> messages_of(int count, const std::function<World(int)>& world_of) {
-  const std::string port = std::to_string(port_of(listen_at("127.0.0.1", 0)));
+  const std::string port = std::to_string(launch::free_port());
   return run_processes(count, [&](int process) {
     setenv("HEARTH_PLUGIN_PATH", HEARTH_FAKE_PLUGINS "/good", 1);
     setenv("MASTER_PORT", port.c_str(), 1);

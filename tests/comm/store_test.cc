@@ -140,7 +140,7 @@ std::string request(int operation, const std::string& key, const std::string& va
 
 TEST(Strangers, AreDropped) {
   ServerLimits limits;
-  limits.patience = milliseconds(100);
+  limits.patience = milliseconds(1000);
   StoreServer server("127.0.0.1", 0, "secret", limits);
   StoreClient friendly = client_of(server, "secret");
   const std::string hello = request(wire::hello, std::string(wire::kProtocol), "secret");
@@ -167,7 +167,7 @@ TEST(Strangers, AreDropped) {
 
 TEST(Strangers, MaySendRandomBytes) {
   ServerLimits limits;
-  limits.patience = milliseconds(50);
+  limits.patience = milliseconds(1000);
   StoreServer server("127.0.0.1", 0, "", limits);
   StoreClient friendly = client_of(server);
   std::mt19937 random(7);

@@ -1,3 +1,4 @@
+#include "hearth/launch/ports.h"
 #include "tests/launch/launch_program.h"
 
 namespace hearth {
@@ -77,14 +78,16 @@ TEST_F(DryRun, Mpirun) {
 }
 
 TEST_F(DryRun, FlagsBeatTheFileBeatsTheEnvironment) {
+  const std::string port = std::to_string(hearth::launch::free_port());
   write("config.yaml",
         "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_CPU\nmixed_precision: bf16\nnum_processes: 2\n"
-        "main_process_port: 4321\nipex_config:\n  ipex: true\nuse_cpu: true\n");
+        "ipex_config:\n  ipex: true\nuse_cpu: true\nmain_process_port: " +
+            port + "\n");
   const std::string with_file = "--dry_run --config_file config.yaml ";
   const std::string environment = "export ACCELERATE_MIXED_PRECISION=fp16 MASTER_PORT=1 OMP_NUM_THREADS=3;";
   const std::string text = launch(with_file + "run_qa", environment).out;
   EXPECT_TRUE(contains(text, "ACCELERATE_MIXED_PRECISION=bf16\n"));
-  EXPECT_TRUE(contains(text, "MASTER_PORT=4321\n"));
+  EXPECT_TRUE(contains(text, "MASTER_PORT=" + port + "\n"));
   EXPECT_TRUE(contains(text, "WORLD_SIZE=2\n"));
   EXPECT_TRUE(contains(text, "OMP_NUM_THREADS=3\n"));
   EXPECT_TRUE(contains(text, "ACCELERATE_USE_IPEX=true\n"));
@@ -92,7 +95,8 @@ TEST_F(DryRun, FlagsBeatTheFileBeatsTheEnvironment) {
   const std::string flags = launch(with_file + "--mixed_precision no --num_processes 1 run_qa", environment).out;
   EXPECT_TRUE(contains(flags, "ACCELERATE_MIXED_PRECISION=no\n"));
   EXPECT_TRUE(contains(first_line(flags, "  num_processes"), "--num_processes"));
-  EXPECT_TRUE(contains(launch("--dry_run run_qa", environment).out, "ACCELERATE_MIXED_PRECISION=fp16\n"));
+  EXPECT_TRUE(
+      contains(launch("--dry_run --num_processes 1 run_qa", environment).out, "ACCELERATE_MIXED_PRECISION=fp16\n"));
 }
 
 TEST_F(DryRun, TargetsOfAllKinds) {

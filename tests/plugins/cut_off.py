@@ -10,7 +10,7 @@ import matrix
 from training import PROGRAM, UCX_OVER_TCP, must, run_qa, start_model
 
 RANKS = 4
-TIMEOUT, FEW_SECONDS = 5, 8
+TIMEOUT, FEW_SECONDS = 10, 30
 SAVE_STEPS = 20
 
 

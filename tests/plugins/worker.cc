@@ -25,7 +25,7 @@ using namespace hearth::comm;
 
 namespace {
 
-constexpr std::chrono::seconds kTimeout(30), kShortTimeout(3);
+constexpr std::chrono::seconds kTimeout(30), kShortTimeout(6);
 
 std::unique_ptr<ProcessGroup> connect_with_limit(const World& world, const std::string& backend, std::size_t limit) {
   const std::string host = environment("MASTER_ADDR");
@@ -45,7 +45,10 @@ std::unique_ptr<ProcessGroup> connect_with_limit(const World& world, const std::
 void work_until(ProcessGroup& group, int fault) {
   std::vector<float> data(1 << 20);
   for (int step = 0;; ++step) {
-    if (step == 5 && group.rank() == group.size() - 1) raise(fault);
+    if (step == 5 && group.rank() == group.size() - 1) {
+      std::fputs("the fault comes now\n", stderr);
+      raise(fault);
+    }
     group.all_reduce(data.data(), data.size(), DType::f32)->wait();
   }
 }

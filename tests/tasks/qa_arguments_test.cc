@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 
 #include "hearth/base/error.h"
@@ -91,8 +90,10 @@ TEST(QaArguments, ValidateSeesWhatWasSetDirectly) {
   EXPECT_THROW(data.validate(training), Error);
 }
 
-TEST(QaArguments, OneJsonFile) {
-  const std::string file = testing::TempDir() + "hearth_qa_arguments.json";
+using QaArgumentsFile = TemporaryFolder;
+
+TEST_F(QaArgumentsFile, HasAllParts) {
+  const std::string file = (folder_ / "arguments.json").string();
   std::ofstream(file) << R"({"model_name_or_path": "DIR", "train_file": "t.json", "do_train": true,
                              "max_seq_length": 128, "doc_stride": 32, "pad_to_max_length": false, "bf16": true})";
   const RunQaArguments args = parse_qa_arguments(Words{file});
@@ -105,7 +106,6 @@ TEST(QaArguments, OneJsonFile) {
   EXPECT_EQ(error_of({file}), file + ": there is no option trainfile; the nearest is train_file");
   std::ofstream(file) << R"({"train_file": "t.json"})";
   EXPECT_TRUE(contains(error_of({file}), "--model_name_or_path is needed"));
-  std::filesystem::remove(file);
 }
 
 TEST(QaArguments, TokenIsNotRepeated) {

@@ -9,6 +9,7 @@
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
+#include "tests/support.h"
 
 namespace hearth::tokenizer {
 
@@ -33,27 +34,13 @@ inline void expect_case(const Tokenizer& tokenizer, const io::Json& expected) {
   EXPECT_EQ(json_of(encoding.offsets), expected["offsets"]) << expected["text"];
 }
 
-// A folder of its own for each test, gone afterwards.
-class Folder {
+class Folder : public TemporaryPlace {
  public:
-  Folder() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    path_ =
-        std::filesystem::path(testing::TempDir()) / (std::string("hearth_") + test->test_suite_name() + test->name());
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-
-  const std::filesystem::path& path() const { return path_; }
   Folder& with(const std::string& name, const std::string& contents) {
-    io::replace_file(path_ / name, contents);
+    io::replace_file(path() / name, contents);
     return *this;
   }
   Folder& with_vocabulary() { return with("vocab.txt", io::read_file(kFixtures / "vocab.txt")); }
-
- private:
-  std::filesystem::path path_;
 };
 
 template <class Action>

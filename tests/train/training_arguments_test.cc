@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 
@@ -31,7 +30,7 @@ std::string error_of(const Words& words) {
   return hearth::error_of([&] { parsed(words); });
 }
 
-class TrainingArgumentsTest : public testing::Test {
+class TrainingArgumentsTest : public TemporaryFolder {
  protected:
   TrainingArgumentsTest() {
     set_log_sink([this](LogLevel, std::string_view message) { messages.emplace_back(message); });
@@ -212,9 +211,6 @@ TEST_F(TrainingArgumentsTest, SetDirectlyAndValidated) {
 
 class TrainingArgumentsFile : public TrainingArgumentsTest {
  protected:
-  TrainingArgumentsFile() : file_(testing::TempDir() + "hearth_training_arguments.json") {}
-  ~TrainingArgumentsFile() override { std::filesystem::remove(file_); }
-
   TrainingArguments read(const std::string& text) {
     std::ofstream(file_) << text;
     return parsed({file_});
@@ -223,7 +219,7 @@ class TrainingArgumentsFile : public TrainingArgumentsTest {
     return error_of([&] { read(text); });
   }
 
-  std::string file_;
+  const std::string file_ = (folder_ / "arguments.json").string();
 };
 
 TEST_F(TrainingArgumentsFile, KeysAreOptions) {

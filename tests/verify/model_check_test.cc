@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "hearth/io/safetensors.h"
 #include "tests/verify/outcome.h"
@@ -121,10 +122,14 @@ TEST_F(Spoilt, ElementsWithoutAGradient) {
   expect_failure("attention.self.key.bias (");
 }
 
+// The parameter then counts as one with a gradient, and ten steps along rounding errors may fail it, too.
 TEST_F(Spoilt, AGradientThatIsZeroInExactArithmetic) {
-  change("expected.safetensors", "grad.bert.encoder.layer.0.attention.self.key.bias",
-         [](float* values) { values[3] = 1e-3f; });
-  expect_failure("grad.bert.encoder.layer.0.attention.self.key.bias");
+  const std::string parameter = "bert.encoder.layer.0.attention.self.key.bias";
+  change("expected.safetensors", "grad." + parameter, [](float* values) { values[3] = 1e-3f; });
+  const std::string failed = run(folder_).failed_lines;
+  EXPECT_TRUE(contains(failed, "grad." + parameter)) << failed;
+  std::istringstream lines(failed);
+  for (std::string line; std::getline(lines, line);) EXPECT_TRUE(contains(line, parameter)) << line;
 }
 
 TEST_F(Spoilt, ANaNAmongTheLogits) {
