@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""One machine's cores divided among 1, 2, 4, ... ranks: the throughput of each division over that of one rank, and how
+much of the communication hides behind backward. ranks.py HEARTH [options]
+
+The batch of all ranks together is the same throughout. Communication is what `hearth bench allreduce` takes for the
+gradients when nothing else runs; hidden is the part of it for which no rank waited."""
+
+import argparse
+import json
+import statistics
+import subprocess
+
+
+def measure(hearth, ranks, communication_cores, words, backend):
+    launch = [hearth, "launch", "--num_processes", str(ranks)] if ranks > 1 else [hearth]
+    if ranks > 1 and communication_cores:
+        launch += ["--ccl_worker_count", str(communication_cores)]
+    done = subprocess.run(launch + ["bench"] + words + ["--json"] + (["--ddp_backend", backend] if ranks > 1 else []),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    lines = [line[line.index("{"):] for line in done.stdout.splitlines() if '{"bench"' in line]
+    if done.returncode != 0 or not lines:
+        raise SystemExit(f"{' '.join(launch)}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return json.loads(lines[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("hearth")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4, 8, 16])
+    parser.add_argument("--batch", type=int, default=48, help="sequences of all ranks together")
+    parser.add_argument("--model", default="bert-base")
+    parser.add_argument("--dtype", default="bf16")
+    parser.add_argument("--ddp_backend", default="gloo")
+    parser.add_argument("--wire", default="fp32")
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--communication_cores", type=int, nargs="+", default=[0, 1], help="of each rank")
+    parser.add_argument("--gradient_bytes", type=int, default=435572744, help="BERT-base's for question answering")
+    args = parser.parse_args()
+    settings = [(ranks, cores) for cores in args.communication_cores for ranks in args.ranks if ranks > 1 or cores == 0]
+    steps, messages = {key: [] for key in settings}, {}
+    for _ in range(args.turns):
+        for ranks, cores in settings:
+            train = ["train", "--model", args.model, "--dtype", args.dtype, "--batch", str(args.batch // ranks),
+                     "--steps", str(args.steps), "--warmup", "2"] + (["--ddp_wire_dtype", args.wire] if ranks > 1 else [])
+            steps[ranks, cores].append(measure(args.hearth, ranks, cores, train, args.ddp_backend))
+    for ranks, cores in settings:
+        if ranks > 1:
+            size = args.gradient_bytes // (2 if args.wire == "bf16" else 1)
+            message = ["allreduce", "--sizes", str(size), "--rounds", "3", "--dtype", args.wire]
+            messages[ranks, cores] = measure(args.hearth, ranks, cores, message, args.ddp_backend)["seconds"]
+    rate = {key: statistics.mean(turn["tokens_per_second"] for turn in turns) for key, turns in steps.items()}
+    print("| ranks | communication cores of each | tokens/s | over one rank | communication | waited | hidden |\n"
+          "|---|---|---|---|---|---|---|")
+    for key in settings:
+        row = f"| {key[0]} | {key[1]} | {rate[key]:.0f} | {rate[key] / rate[settings[0]]:.2f} |"
+        if key in messages:
+            waited = statistics.mean(turn["seconds_waited_per_step"] for turn in steps[key])
+            row += f" {messages[key]:.3f} s | {waited:.3f} s | {100 * (1 - waited / messages[key]):.0f}% |"
+        else:
+            row += " | | |"
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
