@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <dnnl.hpp>
+#include <span>
 #include <unordered_map>
 
 #include "hearth/base/error.h"
@@ -213,28 +214,29 @@ bool onednn_accepts(DType type, cpu::Isa isa) {
 
 void onednn_tile(const GemmTile& tile) {
   GemmTile rest = tile;
-  if (tile.a_transposed && !tile.b_transposed) {
-    for (const std::int64_t multiple : kSumMultiples) {
+  const auto run_multiples = [&](std::span<const std::int64_t> multiples, std::int64_t GemmTile::*extent,
+                                 const auto& skip) {
+    for (const std::int64_t multiple : multiples) {
       GemmTile whole = rest;
-      whole.k = rest.k / multiple * multiple;
-      if (whole.k == 0) continue;
+      whole.*extent = rest.*extent / multiple * multiple;
+      if (whole.*extent == 0) continue;
       run_planned(whole);
-      rest.k -= whole.k;
-      rest.a = at(rest.a, whole.k * tile.lda, tile.type);
-      rest.b = at(rest.b, whole.k * tile.ldb, tile.type);
-      rest.accumulate = true;
+      rest.*extent -= whole.*extent;
+      skip(whole.*extent);
     }
+  };
+  if (tile.a_transposed && !tile.b_transposed) {
+    run_multiples(kSumMultiples, &GemmTile::k, [&](std::int64_t terms) {
+      rest.a = at(rest.a, terms * tile.lda, tile.type);
+      rest.b = at(rest.b, terms * tile.ldb, tile.type);
+      rest.accumulate = true;
+    });
     if (rest.k > 0) run_last_sum(rest);
   } else if (!tile.a_transposed) {
-    for (const std::int64_t multiple : kRowMultiples) {
-      GemmTile whole = rest;
-      whole.m = rest.m / multiple * multiple;
-      if (whole.m == 0) continue;
-      run_planned(whole);
-      rest.m -= whole.m;
-      rest.a = at(rest.a, whole.m * tile.lda, tile.type);
-      rest.c += whole.m * tile.ldc;
-    }
+    run_multiples(kRowMultiples, &GemmTile::m, [&](std::int64_t rows) {
+      rest.a = at(rest.a, rows * tile.lda, tile.type);
+      rest.c += rows * tile.ldc;
+    });
     if (rest.m > 0) run_last_rows(rest);
   } else {
     run_planned(tile);
