@@ -1,7 +1,10 @@
 #include "hearth/autograd/parameter.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
+
+#include "hearth/cpu/parallel.h"
 
 namespace hearth {
 namespace {
@@ -14,8 +17,48 @@ Tensor part_of(const Tensor& whole, const Parameter::Part& part) {
 
 }  // namespace
 
+void RowSet::add(std::span<const std::int32_t> rows) {
+  if (is_all()) return;
+  for (const std::int32_t row : rows) flags_[static_cast<std::size_t>(row)] = 1;
+}
+
+void RowSet::add(const RowSet& other) {
+  if (is_all() || other.is_all()) return add_all();
+  for (std::size_t row = 0; row < flags_.size(); ++row) flags_[row] |= other.flags_[row];
+}
+
+std::vector<std::uint8_t> RowSet::flags(std::int64_t rows) const {
+  return is_all() ? std::vector<std::uint8_t>(static_cast<std::size_t>(rows), 1) : flags_;
+}
+
+std::vector<std::int64_t> RowSet::list() const {
+  std::vector<std::int64_t> rows;
+  for (std::size_t row = 0; row < flags_.size(); ++row)
+    if (flags_[row] != 0) rows.push_back(static_cast<std::int64_t>(row));
+  return rows;
+}
+
+std::int64_t Parameter::arena_end() const {
+  return offset + (shape.size() + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
+}
+
 Tensor Parameter::master_part(const Part& part) const { return part_of(master, part); }
 Tensor Parameter::grad_part(const Part& part) const { return part_of(grad, part); }
+
+void Parameter::clear_grad() {
+  if (grad_rows.is_all()) {
+    grad.fill_zero();
+  } else {
+    constexpr std::int64_t kRowsOfTask = 64;
+    const std::vector<std::int64_t> rows = grad_rows.list();
+    cpu::parallel_chunks(std::ssize(rows), kRowsOfTask, [&](std::int64_t begin, std::int64_t end) {
+      for (const std::int64_t row : std::span(rows).subspan(static_cast<std::size_t>(begin),
+                                                            static_cast<std::size_t>(end - begin)))
+        grad.slice(row, row + 1).fill_zero();
+    });
+  }
+  if (is_embedding) grad_rows = RowSet::none(shape[0]);
+}
 
 Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm) {
   check(!master_.defined(), "[ParameterStore] {} added after the arenas were allocated", parts.front().name);
@@ -41,16 +84,15 @@ void ParameterStore::allocate() {
   size_ = 0;
   for (const auto& parameter : parameters_ | std::views::reverse) {
     parameter->offset = size_;
-    size_ += (parameter->shape.size() + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
+    size_ = parameter->arena_end();
   }
   master_ = Tensor({size_}, DType::f32);
   grad_ = Tensor({size_}, DType::f32);
   for (const auto& parameter : parameters_) {
     const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
     // Whole arenas are read and updated, so what lies between parameters is zero; all else will be written.
-    const std::int64_t gap_end = (end + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
-    master_.slice(end, gap_end).fill_zero();
-    grad_.slice(end, gap_end).fill_zero();
+    master_.slice(end, parameter->arena_end()).fill_zero();
+    grad_.slice(end, parameter->arena_end()).fill_zero();
     parameter->master = master_.slice(begin, end).reshape(parameter->shape);
     parameter->grad = grad_.slice(begin, end).reshape(parameter->shape);
   }
@@ -74,7 +116,7 @@ void ParameterStore::zero_grad() {
 
 void ParameterStore::complete_grads() {
   for (const auto& parameter : parameters_) {
-    if (!parameter->has_grad) parameter->grad.fill_zero();
+    if (!parameter->has_grad) parameter->clear_grad();
     parameter->has_grad = true;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,25 @@ struct Replica {
   int kind = 0;  // whoever makes replicas numbers their kinds
   std::uint64_t version = 0;
   Tensor value;
+};
+
+// Rows of a table.
+class RowSet {
+ public:
+  RowSet() = default;  // all, however many there are
+  static RowSet none(std::int64_t rows) { return RowSet(std::vector<std::uint8_t>(static_cast<std::size_t>(rows))); }
+  explicit RowSet(std::vector<std::uint8_t> flags) : flags_(std::move(flags)) {}  // one a row, 1 where it belongs
+
+  bool is_all() const { return flags_.empty(); }
+  std::vector<std::uint8_t> flags(std::int64_t rows) const;
+  std::vector<std::int64_t> list() const;  // ascending; not for all
+
+  void add_all() { flags_.clear(); }
+  void add(std::span<const std::int32_t> rows);
+  void add(const RowSet& other);
+
+ private:
+  std::vector<std::uint8_t> flags_;
 };
 
 // A trainable array: slices of the store's arenas. Mostly it has one name, the Hugging Face one; query, key and value
@@ -34,11 +54,14 @@ struct Parameter {
   Tensor master;              // f32: what the optimizer updates and the checkpoint stores
   Tensor grad;                // f32
   bool has_grad = false;      // this step's gradient has begun: add to it; else overwrite what is there
+  RowSet grad_rows;           // of an embedding: whoever writes the gradient keeps rows outside the set zero
   std::uint64_t version = 1;  // counts the changes of master
   std::vector<Replica> replicas;
 
+  std::int64_t arena_end() const;  // where the next parameter begins, in elements from the arenas' first
   Tensor master_part(const Part& part) const;
   Tensor grad_part(const Part& part) const;
+  void clear_grad();  // makes it zero, without touching rows that are
 };
 
 // All parameters of a model in contiguous arenas, laid out in reverse order of registration, which is the order of

@@ -5,7 +5,15 @@
 namespace hearth {
 
 void Tape::use(Parameter& parameter) {
-  if (used_.insert(&parameter).second) entries_.push_back({Var(), nullptr, &parameter});
+  const auto [use, is_first] = used_.try_emplace(&parameter);
+  use->second.add_all();
+  if (is_first) entries_.push_back({Var(), nullptr, &parameter});
+}
+
+void Tape::use(Parameter& table, std::span<const std::int32_t> rows) {
+  const auto [use, is_first] = used_.try_emplace(&table, RowSet::none(table.shape[0]));
+  use->second.add(rows);
+  if (is_first) entries_.push_back({Var(), nullptr, &table});
 }
 
 void Tape::backward(const Var& loss, float seed, const GradReady& ready) {

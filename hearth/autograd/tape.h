@@ -2,7 +2,8 @@
 
 #include <functional>
 #include <memory>
-#include <unordered_set>
+#include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -48,7 +49,9 @@ using GradReady = std::function<void(Parameter&)>;
 class Tape {
  public:
   void use(Parameter& parameter);
+  void use(Parameter& table, std::span<const std::int32_t> rows);  // of the others' gradient this use changes nothing
   bool uses(Parameter& parameter) const { return used_.contains(&parameter); }
+  const RowSet& used_rows(Parameter& parameter) const { return used_.at(&parameter); }
 
   // `backward` is called with the gradient of the value. While the tape is paused the value is not recorded.
   template <class Backward>
@@ -95,7 +98,7 @@ class Tape {
   };
 
   std::vector<Entry> entries_;
-  std::unordered_set<Parameter*> used_;
+  std::unordered_map<Parameter*, RowSet> used_;
   bool paused_ = false;
 };
 

@@ -21,7 +21,7 @@ Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
     for (const std::int32_t id : lookup.ids)
       check(0 <= id && id < table.shape[0], "[embedding_sum] the id {} is outside {}, which has {} rows", id,
             table.parts.front().name, table.shape[0]);
-    if (ctx.tape != nullptr) ctx.tape->use(table);
+    if (ctx.tape != nullptr) ctx.tape->use(table, lookup.ids);
     kernels::embedding_forward(DType::f32, tokens, hidden, lookup.ids.data(), table.master.data<float>(), sum.raw(),
                                &lookup != &lookups.front());
   }
@@ -35,10 +35,9 @@ Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
   return ctx.tape->record(y, [lookups = std::move(lookups)](Tensor dy) {
     const Span backward_span("embedding backward");
     for (const Lookup& lookup : lookups) {
-      const GradTarget target = grad_target(*lookup.table);
-      if (!target.accumulate) target.tensor.fill_zero();
-      kernels::embedding_backward(dy.type(), dy.rows(), dy.row_size(), lookup.ids.data(), dy.raw(),
-                                  target.tensor.rows(), lookup.padding_id, target.tensor.data<float>());
+      const Tensor dtable = grad_target(*lookup.table, lookup.ids);
+      kernels::embedding_backward(dy.type(), dy.rows(), dy.row_size(), lookup.ids.data(), dy.raw(), dtable.rows(),
+                                  lookup.padding_id, dtable.data<float>());
     }
   });
 }

@@ -14,7 +14,15 @@ GradTarget grad_target(const Var& x) {
 GradTarget grad_target(Parameter& parameter) {
   const bool accumulate = parameter.has_grad;
   parameter.has_grad = true;
+  parameter.grad_rows.add_all();
   return {parameter.grad, accumulate};
+}
+
+Tensor grad_target(Parameter& table, std::span<const std::int32_t> rows) {
+  if (!table.has_grad) table.clear_grad();
+  table.has_grad = true;
+  table.grad_rows.add(rows);
+  return table.grad;
 }
 
 void add_grad(const Var& x, Tensor dx) {

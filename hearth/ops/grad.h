@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "hearth/autograd/tape.h"
 
 namespace hearth::ops {
@@ -12,6 +14,7 @@ struct GradTarget {
 
 GradTarget grad_target(const Var& x);          // of the value's shape and format
 GradTarget grad_target(Parameter& parameter);  // the parameter's slice of the gradient arena
+Tensor grad_target(Parameter& table, std::span<const std::int32_t> rows);  // the same, to add to those rows alone
 
 // Hands over a finished gradient. The caller gives up the buffer.
 void add_grad(const Var& x, Tensor dx);

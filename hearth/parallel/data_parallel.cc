@@ -8,13 +8,23 @@
 #include "hearth/optim/moments.h"
 
 namespace hearth::parallel {
+namespace {
+
+std::vector<optim::Interval> intervals_of(const std::vector<Parameter*>& parameters) {
+  std::vector<optim::Interval> intervals;
+  for (const Parameter* parameter : parameters) intervals.push_back({parameter->offset, parameter->arena_end()});
+  return intervals;
+}
+
+}  // namespace
 
 DataParallel::DataParallel(ParameterStore& parameters, const optim::OptimizerOptions& optimizer, Team team,
                            const DataParallelOptions& options)
     : parameters_(parameters),
       team_(std::move(team)),
-      partition_(parameters.size(), team_.rank(), team_.size(), options.partition),
-      reducer_(parameters, team_, partition_, options.wire),
+      tables_(large_tables(parameters, options.partition.bucket_bytes)),
+      partition_(parameters.size(), team_.rank(), team_.size(), options.partition, intervals_of(tables_)),
+      reducer_(parameters, team_, partition_, options.wire, tables_),
       optimizer_(optim::make_optimizer(optimizer, parameters, partition_.own())) {}
 
 void DataParallel::backward(Tape& tape, const Var& loss, float seed, std::span<const double> reports) {
@@ -52,7 +62,7 @@ void DataParallel::share_weights() {
     if (partition_.is_even(bucket)) {
       works.push_back(
           team_.group().all_gather(weights + partition_.own(bucket).begin, weights + bucket.begin, part, DType::f32));
-    } else {  // the last one
+    } else {  // the last one before a table, or of all
       const optim::Interval own = partition_.own(bucket);
       std::vector<float> mine(part), whole(part * static_cast<std::size_t>(team_.size()));
       std::copy(weights + own.begin, weights + own.end, mine.begin());

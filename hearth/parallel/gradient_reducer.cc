@@ -1,8 +1,11 @@
 #include "hearth/parallel/gradient_reducer.h"
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 
 #include "hearth/base/profiler.h"
+#include "hearth/cpu/parallel.h"
 #include "hearth/kernels/elementwise.h"
 
 namespace hearth::parallel {
@@ -12,15 +15,28 @@ namespace {
 // nothing by waiting for the first.
 constexpr std::size_t kMostCopies = 4;
 
-void complete(Parameter& parameter) {
-  if (!parameter.has_grad) parameter.grad.fill_zero();
-  parameter.has_grad = true;
+// body(i, rows[i]) for every i, on all threads.
+template <class Body>
+void for_rows(const std::vector<std::int64_t>& rows, const Body& body) {
+  constexpr std::int64_t kRowsOfTask = 64;
+  cpu::parallel_chunks(std::ssize(rows), kRowsOfTask, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) body(i, rows[static_cast<std::size_t>(i)]);
+  });
 }
 
 }  // namespace
 
-GradientReducer::GradientReducer(ParameterStore& parameters, Team team, const Partition& partition, DType wire)
+std::vector<Parameter*> large_tables(const ParameterStore& parameters, std::size_t bucket_bytes) {
+  std::vector<Parameter*> tables;
+  for (const auto& parameter : parameters.parameters() | std::views::reverse)
+    if (parameter->is_embedding && parameter->grad.bytes() >= bucket_bytes) tables.push_back(parameter.get());
+  return tables;
+}
+
+GradientReducer::GradientReducer(ParameterStore& parameters, Team team, const Partition& partition, DType wire,
+                                 const std::vector<Parameter*>& tables)
     : parameters_(parameters), team_(std::move(team)), partition_(partition), wire_(wire) {
+  for (Parameter* table : tables) tables_.push_back({table, {}, nullptr});
   check(wire == DType::f32 || wire == DType::bf16, "[GradientReducer] gradients cannot be sent as {}", name_of(wire));
 }
 
@@ -31,6 +47,7 @@ void GradientReducer::backward(Tape& tape, const Var& loss, float seed) {
 
 void GradientReducer::begin(Tape& tape) {
   next_ = 0;
+  if (team_.size() > 1) tell_rows(tape);
   pending_.assign(partition_.buckets().size(), 0);
   for (const auto& parameter : parameters_.parameters()) {
     if (tape.uses(*parameter)) {
@@ -42,10 +59,28 @@ void GradientReducer::begin(Tape& tape) {
   launch_complete();
 }
 
+void GradientReducer::tell_rows(Tape& tape) {
+  for (Table& table : tables_) {
+    Parameter& parameter = *table.parameter;
+    RowSet rows = RowSet::none(parameter.shape[0]);
+    if (parameter.has_grad) rows.add(parameter.grad_rows);
+    if (tape.uses(parameter)) rows.add(tape.used_rows(parameter));
+    table.is_used = rows.flags(parameter.shape[0]);
+    table.telling =
+        team_.group().all_reduce(table.is_used.data(), table.is_used.size(), DType::u8, comm::ReduceOp::max);
+  }
+}
+
 void GradientReducer::ready(Parameter& parameter) {
   complete(parameter);
   add_pending(parameter, -1);
   launch_complete();
+}
+
+void GradientReducer::complete(Parameter& parameter) {
+  if (!parameter.has_grad) parameter.clear_grad();
+  parameter.has_grad = true;
+  if (team_.size() > 1) parameter.grad_rows.add_all();  // others add to theirs
 }
 
 void GradientReducer::add_pending(const Parameter& parameter, int count) {
@@ -64,10 +99,15 @@ void GradientReducer::launch_complete() {
 void GradientReducer::launch(const optim::Interval& bucket) {
   if (team_.size() == 1) return;
   const Span span("sending gradients");
+  const auto table = std::ranges::find(tables_, bucket.begin, [](const Table& t) { return t.parameter->offset; });
+  if (table != tables_.end()) {
+    table->telling->wait();
+    if (std::ranges::find(table->is_used, 0) != table->is_used.end()) return launch_rows(*table, bucket);
+  }
   const std::int64_t part = partition_.part_size(bucket);
   const bool sharded = partition_.sharded();
   while ((sharded || wire_ != DType::f32) && under_way_.size() >= kMostCopies) land_first();
-  Sending sending{bucket, nullptr, {}, {}};
+  Sending sending{bucket, nullptr, {}, {}, nullptr, {}};
   float* const gradients = parameters_.grad().data<float>() + bucket.begin;
   void* whole = gradients;
   if (wire_ != DType::f32 || (sharded && !partition_.is_even(bucket))) {
@@ -87,9 +127,31 @@ void GradientReducer::launch(const optim::Interval& bucket) {
   under_way_.push_back(std::move(sending));
 }
 
+void GradientReducer::launch_rows(const Table& table, const optim::Interval& bucket) {
+  const Tensor& gradients = table.parameter->grad;
+  table.parameter->grad_rows = RowSet(table.is_used);
+  Sending sending{bucket, nullptr, {}, {}, table.parameter, table.parameter->grad_rows.list()};
+  sending.sent = Tensor({std::ssize(sending.rows), gradients.row_size()}, wire_);
+  for_rows(sending.rows, [&](std::int64_t i, std::int64_t row) {
+    kernels::convert(DType::f32, gradients.slice(row, row + 1).raw(), wire_, sending.sent.slice(i, i + 1).raw(),
+                     gradients.row_size());
+  });
+  sending.work = team_.group().all_reduce(sending.sent.raw(), static_cast<std::size_t>(sending.sent.size()), wire_);
+  under_way_.push_back(std::move(sending));
+}
+
+void GradientReducer::land_rows(const Sending& sending) {
+  const Tensor& gradients = sending.table->grad;
+  for_rows(sending.rows, [&](std::int64_t i, std::int64_t row) {
+    kernels::convert(wire_, sending.sent.slice(i, i + 1).raw(), DType::f32, gradients.slice(row, row + 1).raw(),
+                     gradients.row_size());
+  });
+}
+
 void GradientReducer::land_first() {
   const Sending& sending = under_way_.front();
   sending.work->wait();
+  if (sending.table != nullptr) land_rows(sending);
   if (sending.received.defined()) {
     const optim::Interval own = partition_.own(sending.bucket);
     kernels::convert(wire_, sending.received.raw(), DType::f32, parameters_.grad().data<float>() + own.begin,

@@ -13,18 +13,24 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value +
 
 }  // namespace
 
-Partition::Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options)
+Partition::Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options,
+                     const std::vector<optim::Interval>& alone)
     : rank_(rank), ranks_(ranks), sharded_(options.sharded && ranks > 1) {
   check(options.first_bucket_bytes > 0 && options.bucket_bytes > 0, "[Partition] a bucket of no bytes");
   const auto elements_of = [&](std::size_t bytes) {
     return rounded_up(static_cast<std::int64_t>(bytes / sizeof(float)), kAlignedElements * ranks_);
   };
-  for (std::int64_t begin = 0; begin < elements;) {
-    const std::int64_t size = elements_of(buckets_.empty() ? options.first_bucket_bytes : options.bucket_bytes);
-    const std::int64_t end = std::min(elements, begin + size);
-    buckets_.push_back({begin, end});
-    begin = end;
+  const auto cut_until = [&](std::int64_t end) {
+    for (std::int64_t begin = buckets_.empty() ? 0 : buckets_.back().end; begin < end; begin = buckets_.back().end) {
+      const std::int64_t size = elements_of(buckets_.empty() ? options.first_bucket_bytes : options.bucket_bytes);
+      buckets_.push_back({begin, std::min(end, begin + size)});
+    }
+  };
+  for (const optim::Interval& bucket : alone) {
+    cut_until(bucket.begin);
+    buckets_.push_back(bucket);
   }
+  cut_until(elements);
   if (!sharded_) own_.push_back({0, elements});
   for (const optim::Interval& bucket : buckets_)
     if (sharded_ && own(bucket).size() > 0) own_.push_back(own(bucket));

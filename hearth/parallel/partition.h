@@ -17,11 +17,13 @@ struct PartitionOptions {
 // How the arenas are cut: into buckets, which are sent one by one, and each bucket into equal parts, one a rank.
 class Partition {
  public:
-  Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options = {});
+  // `alone`: what makes a bucket of its own whatever its size, in ascending order.
+  Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options = {},
+            const std::vector<optim::Interval>& alone = {});
 
   bool sharded() const { return sharded_; }
   const std::vector<optim::Interval>& buckets() const { return buckets_; }
-  // Elements of a part. The last parts of the last bucket may reach beyond its end.
+  // Elements of a part. The last parts of a bucket may reach beyond its end.
   std::int64_t part_size(const optim::Interval& bucket) const;
   bool is_even(const optim::Interval& bucket) const { return part_size(bucket) * ranks_ == bucket.size(); }
   // What this rank updates: of a bucket, and of all of them.

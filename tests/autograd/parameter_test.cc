@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hearth {
@@ -86,6 +87,42 @@ TEST_F(Store, CountsChanges) {
   const std::uint64_t before = qkv_.version;
   store_.mark_changed();
   EXPECT_GT(qkv_.version, before);
+}
+
+TEST(RowSet, HoldsRowsOrAll) {
+  RowSet rows = RowSet::none(5);
+  EXPECT_FALSE(rows.is_all());
+  EXPECT_TRUE(rows.list().empty());
+  rows.add(std::vector<std::int32_t>{3, 0, 3});
+  EXPECT_EQ(rows.list(), (std::vector<std::int64_t>{0, 3}));
+  rows.add(RowSet(std::vector<std::uint8_t>{0, 1, 0, 1, 0}));
+  EXPECT_EQ(rows.list(), (std::vector<std::int64_t>{0, 1, 3}));
+  EXPECT_EQ(rows.flags(5), (std::vector<std::uint8_t>{1, 1, 0, 1, 0}));
+  rows.add(RowSet());
+  EXPECT_TRUE(rows.is_all());
+  rows.add(std::vector<std::int32_t>{2});
+  rows.add(RowSet::none(5));
+  EXPECT_TRUE(rows.is_all());
+  EXPECT_EQ(rows.flags(2), (std::vector<std::uint8_t>{1, 1}));
+}
+
+TEST_F(Store, ClearsOnlyRowsThatMayDifferFromZero) {
+  first_.is_embedding = true;
+  store_.allocate();
+  float* const grad = first_.grad.data<float>();
+  const auto fill = [&] { std::fill(grad, grad + first_.grad.size(), 1.0f); };
+  fill();
+  first_.clear_grad();  // nothing is known yet
+  EXPECT_EQ(std::count(grad, grad + 15, 0.0f), 15);
+  fill();
+  first_.grad_rows.add(std::vector<std::int32_t>{1});
+  first_.clear_grad();
+  EXPECT_EQ(std::count(grad, grad + 15, 0.0f), 5);
+  EXPECT_EQ(grad[5], 0);
+  EXPECT_TRUE(first_.grad_rows.list().empty());
+  first_.grad_rows.add_all();
+  first_.clear_grad();
+  EXPECT_EQ(std::count(grad, grad + 15, 0.0f), 15);
 }
 
 }  // namespace

@@ -185,5 +185,23 @@ TEST(Tape, FreesActivationsAsItGoes) {
   EXPECT_LE(cpu::pool_stats().in_use_bytes, before + 4096);
 }
 
+TEST(Tape, KnowsWhichRowsOfATableAreUsed) {
+  ParameterStore store;
+  Parameter& table = store.add({{"table", {6, 2}, 0}});
+  store.allocate();
+  Tape tape;
+  tape.use(table, std::vector<std::int32_t>{4, 1});
+  tape.use(table, std::vector<std::int32_t>{1, 5});
+  EXPECT_EQ(tape.used_rows(table).list(), (std::vector<std::int64_t>{1, 4, 5}));
+  tape.use(table);
+  EXPECT_TRUE(tape.used_rows(table).is_all());
+  tape.use(table, std::vector<std::int32_t>{1});
+  EXPECT_TRUE(tape.used_rows(table).is_all());
+  int ready = 0;
+  const Var loss = times(tape, Var(number(1), true), 1);
+  tape.backward(loss, 1, [&](Parameter& parameter) { ready += &parameter == &table; });
+  EXPECT_EQ(ready, 1);
+}
+
 }  // namespace
 }  // namespace hearth

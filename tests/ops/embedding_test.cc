@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hearth/ops/grad.h"
 #include "tests/ops/op_case.h"
 
 namespace hearth::ops {
@@ -60,6 +61,40 @@ TEST(EmbeddingSum, NamesTheIdThatIsOutside) {
                             id));
     }
   }
+}
+
+// Steps one after the other, each with rows of its own; between them lie no zeros but those that the op writes.
+TEST(EmbeddingSum, EachStepsGradientIsItsOwn) {
+  ParameterStore store;
+  Parameter& table = store.add({{"table", {9, 2}, 0}});
+  table.is_embedding = true;
+  store.allocate();
+  table.master.fill_zero();
+  float* const grad = table.grad.data<float>();
+  std::fill(grad, grad + 18, 7.0f);
+  const auto step = [&](const std::vector<std::vector<std::int32_t>>& batches) {
+    store.zero_grad();
+    for (const std::vector<std::int32_t>& ids : batches) {
+      Tape tape;
+      Context ctx;
+      ctx.tape = &tape;
+      const Var y = embedding_sum(ctx, {{&table, ids, -1}});
+      Tensor dy(y.value().shape(), DType::f32);
+      std::fill_n(dy.data<float>(), dy.size(), 1.0f);
+      tape.backward_from(y, dy);
+    }
+    std::vector<float> firsts;
+    for (std::int64_t row = 0; row < 9; ++row) firsts.push_back(grad[2 * row]);
+    return firsts;
+  };
+  EXPECT_EQ(step({{5, 1, 5}}), (std::vector<float>{0, 1, 0, 0, 0, 2, 0, 0, 0}));
+  EXPECT_EQ(step({{8, 1}, {0, 1}}), (std::vector<float>{1, 2, 0, 0, 0, 0, 0, 0, 1}));
+  store.zero_grad();
+  std::fill_n(grad_target(table).tensor.data<float>(), 18, 3.0f);  // as a product writes it that shares the table
+  EXPECT_EQ(step({{4}}), (std::vector<float>{0, 0, 0, 0, 1, 0, 0, 0, 0}));
+  store.zero_grad();
+  store.complete_grads();
+  EXPECT_EQ(grad[8], 0);
 }
 
 }  // namespace

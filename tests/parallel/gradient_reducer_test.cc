@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tests/parallel/toy_team.h"
 
@@ -107,6 +108,130 @@ TEST(GradientReducer, OneProcessSendsNothing) {
   EXPECT_TRUE(notes.empty());
   EXPECT_EQ(toy.gradient(1, 0), 2 * 1.001f);
   EXPECT_EQ(toy.gradient(0, 0), 0);
+}
+
+// A table of 8 rows x 16, used first, and a weight. One step looks up rows, or uses the whole table, in one or several
+// micro-batches; the gradient of a row is `seed` for each time it is looked up.
+class ToyTable {
+ public:
+  using Rows = std::vector<std::int32_t>;
+
+  explicit ToyTable(const Team& team, DType wire = DType::f32, bool sharded = false)
+      : table_(store_.add({{"table", {8, 16}, 0}})), weight_(store_.add({{"weight", {32}, 0}})) {
+    table_.is_embedding = true;
+    store_.allocate();
+    std::fill_n(store_.grad().data<float>(), store_.size(), 9.0f);
+    tables_ = large_tables(store_, 512);
+    partition_.emplace(store_.size(), team.rank(), team.size(), PartitionOptions{64, 256, sharded},
+                       std::vector<optim::Interval>{{table_.offset, table_.arena_end()}});
+    reducer_.emplace(store_, team, *partition_, wire, tables_);
+  }
+
+  // No rows at all: the table is not used; nullopt: all of it is.
+  void step(const std::vector<std::optional<Rows>>& batches, float seed) {
+    store_.zero_grad();
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      Tape tape;
+      Tensor one({}, DType::f32);
+      if (!batches[i])
+        tape.use(table_);
+      else if (!batches[i]->empty())
+        tape.use(table_, *batches[i]);
+      const Var loss = tape.record(one, [&](const Tensor& dy) { add(batches[i], dy.item()); });
+      if (i + 1 < batches.size())
+        tape.backward(loss, seed);
+      else
+        reducer_->backward(tape, loss, seed);
+    }
+    reducer_->finish();
+  }
+
+  std::vector<float> rows() const {
+    std::vector<float> values;
+    for (std::int64_t row = 0; row < 8; ++row) {
+      const float* const data = table_.grad.slice(row, row + 1).data<float>();
+      EXPECT_EQ(std::count(data, data + 16, data[0]), 16) << row;
+      values.push_back(data[0]);
+    }
+    return values;
+  }
+
+ private:
+  void add(const std::optional<Rows>& rows, float seed) {
+    if (!table_.has_grad) table_.clear_grad();
+    table_.has_grad = true;
+    if (!rows) table_.grad_rows.add_all();
+    table_.grad_rows.add(rows.value_or(Rows()));
+    for (const std::int32_t row : rows.value_or(Rows{0, 1, 2, 3, 4, 5, 6, 7}))
+      for (int c = 0; c < 16; ++c) table_.grad.data<float>()[row * 16 + c] += seed;
+  }
+
+  ParameterStore store_;
+  Parameter &table_, &weight_;
+  std::vector<Parameter*> tables_;
+  std::optional<Partition> partition_;
+  std::optional<GradientReducer> reducer_;
+};
+
+TEST(GradientReducerOfATable, SendsTheRowsThatSomeRankUsed) {
+  Notes first_notes;
+  run_team(2, [&](const Team& team) {
+    Notes notes;
+    NotingGroup group(team.group(), notes);
+    ToyTable toy(team_of(group));
+    const auto is_first = team.is_first();
+    toy.step({is_first ? ToyTable::Rows{1, 6, 1} : ToyTable::Rows{6, 0}}, 0.5f);
+    EXPECT_EQ(toy.rows(), (std::vector<float>{0.5f, 1, 0, 0, 0, 0, 1, 0}));
+    toy.step({is_first ? ToyTable::Rows{2} : ToyTable::Rows{3}}, 1);  // nothing is left of the other's rows
+    EXPECT_EQ(toy.rows(), (std::vector<float>{0, 0, 1, 1, 0, 0, 0, 0}));
+    if (is_first) first_notes = notes;
+  });
+  // Which rows; the weight, unused; the rows.
+  EXPECT_EQ(first_notes, Notes({"all_reduce 8 uint8", "all_reduce 32 fp32", "all_reduce 48 fp32", "all_reduce 8 uint8",
+                                "all_reduce 32 fp32", "all_reduce 32 fp32"}));
+}
+
+TEST(GradientReducerOfATable, CountsEveryMicroBatchAndRanksThatUseNoRow) {
+  run_team(2, [&](const Team& team) {
+    ToyTable toy(team);
+    for (int step = 0; step < 2; ++step) {
+      if (team.is_first())
+        toy.step({ToyTable::Rows{7}, ToyTable::Rows{2}, ToyTable::Rows{7}}, 1);
+      else
+        toy.step({ToyTable::Rows{}, ToyTable::Rows{4}, ToyTable::Rows{}}, 1);
+      EXPECT_EQ(toy.rows(), (std::vector<float>{0, 0, 1, 0, 1, 0, 0, 2}));
+    }
+    toy.step({ToyTable::Rows{}}, 1);  // nobody
+    EXPECT_EQ(toy.rows(), std::vector<float>(8, 0));
+  });
+}
+
+TEST(GradientReducerOfATable, SendsAllOfATableThatOneRankUsesWhole) {
+  Notes first_notes;
+  run_team(2, [&](const Team& team) {
+    Notes notes;
+    NotingGroup group(team.group(), notes);
+    ToyTable toy(team_of(group));
+    if (team.is_first())
+      toy.step({ToyTable::Rows{5}}, 1);
+    else
+      toy.step({std::nullopt}, 1);
+    EXPECT_EQ(toy.rows(), (std::vector<float>{1, 1, 1, 1, 1, 2, 1, 1}));
+    toy.step({ToyTable::Rows{5}}, 1);
+    EXPECT_EQ(toy.rows(), (std::vector<float>{0, 0, 0, 0, 0, 2, 0, 0}));
+    if (team.is_first()) first_notes = notes;
+  });
+  EXPECT_EQ(first_notes, Notes({"all_reduce 8 uint8", "all_reduce 32 fp32", "all_reduce 128 fp32", "all_reduce 8 uint8",
+                                "all_reduce 32 fp32", "all_reduce 16 fp32"}));
+}
+
+TEST(GradientReducerOfATable, InBf16AndSharded) {
+  for (const bool sharded : {false, true})
+    run_team(2, [&](const Team& team) {
+      ToyTable toy(team, DType::bf16, sharded);
+      toy.step({team.is_first() ? ToyTable::Rows{0, 7} : ToyTable::Rows{7, 3}}, 1);
+      EXPECT_EQ(toy.rows(), (std::vector<float>{1, 0, 0, 1, 0, 0, 0, 2}));
+    });
 }
 
 }  // namespace

@@ -37,5 +37,20 @@ TEST(Partition, EveryElementIsOwnedOnce) {
     }
 }
 
+TEST(Partition, ATableIsABucketOfItsOwn) {
+  const std::vector<optim::Interval> tables{{96, 496}, {496, 512}};
+  const Partition partition(800, 0, 2, {256, 1024, false}, tables);
+  std::vector<std::int64_t> ends;
+  for (const optim::Interval& bucket : partition.buckets()) ends.push_back(bucket.end);
+  EXPECT_EQ(ends, (std::vector<std::int64_t>{64, 96, 496, 512, 768, 800}));
+  std::vector<int> owners(800);
+  for (int rank = 0; rank < 3; ++rank) {
+    const Partition sharded(800, rank, 3, {256, 1024, true}, tables);
+    for (const optim::Interval& own : sharded.own())
+      for (std::int64_t i = own.begin; i < own.end; ++i) ++owners[static_cast<std::size_t>(i)];
+  }
+  EXPECT_EQ(owners, std::vector<int>(800, 1));
+}
+
 }  // namespace
 }  // namespace hearth::parallel
