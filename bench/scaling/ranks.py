@@ -3,7 +3,7 @@
 much of the communication hides behind backward. ranks.py HEARTH [options]
 
 The batch of all ranks together is the same throughout. Communication is what `hearth bench allreduce` takes for the
-gradients when nothing else runs; hidden is the part of it for which no rank waited."""
+gradients when nothing else runs; exposed is what the rank that came last waited for it in a step, hidden the rest."""
 
 import argparse
 import json
@@ -33,6 +33,7 @@ def main():
     parser.add_argument("--ddp_backend", default="gloo")
     parser.add_argument("--wire", default="fp32")
     parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--communication_cores", type=int, nargs="+", default=[0, 1], help="of each rank")
     parser.add_argument("--gradient_bytes", type=int, default=435572744, help="BERT-base's for question answering")
@@ -42,7 +43,7 @@ def main():
     for _ in range(args.turns):
         for ranks, cores in settings:
             train = ["train", "--model", args.model, "--dtype", args.dtype, "--batch", str(args.batch // ranks),
-                     "--steps", str(args.steps), "--warmup", "2"] + (["--ddp_wire_dtype", args.wire] if ranks > 1 else [])
+                     "--steps", str(args.steps), "--warmup", str(args.warmup)] + (["--ddp_wire_dtype", args.wire] if ranks > 1 else [])
             steps[ranks, cores].append(measure(args.hearth, ranks, cores, train, args.ddp_backend))
     for ranks, cores in settings:
         if ranks > 1:
@@ -50,13 +51,13 @@ def main():
             message = ["allreduce", "--sizes", str(size), "--rounds", "3", "--dtype", args.wire]
             messages[ranks, cores] = measure(args.hearth, ranks, cores, message, args.ddp_backend)["seconds"]
     rate = {key: statistics.mean(turn["tokens_per_second"] for turn in turns) for key, turns in steps.items()}
-    print("| ranks | communication cores of each | tokens/s | over one rank | communication | waited | hidden |\n"
+    print("| ranks | communication cores of each | tokens/s | over one rank | communication | exposed | hidden |\n"
           "|---|---|---|---|---|---|---|")
     for key in settings:
         row = f"| {key[0]} | {key[1]} | {rate[key]:.0f} | {rate[key] / rate[settings[0]]:.2f} |"
         if key in messages:
-            waited = statistics.mean(turn["seconds_waited_per_step"] for turn in steps[key])
-            row += f" {messages[key]:.3f} s | {waited:.3f} s | {100 * (1 - waited / messages[key]):.0f}% |"
+            exposed = statistics.mean(turn["seconds_exposed_per_step"] for turn in steps[key])
+            row += f" {messages[key]:.3f} s | {exposed:.3f} s | {100 * (1 - exposed / messages[key]):.0f}% |"
         else:
             row += " | | |"
         print(row, flush=True)
