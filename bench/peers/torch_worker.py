@@ -120,12 +120,13 @@ class Worker:
         return {"torch": torch.__version__, "model": self.source, "threads": torch.get_num_threads(),
                 "capability": capability(), "ONEDNN_MAX_CPU_ISA": os.environ.get("ONEDNN_MAX_CPU_ISA", "")}
 
-    def make(self, way, dtype):
+    def make(self, way, dtype, lengths_differ):
         """A model and its optimizer, or none where only forward and backward can be run."""
         if way == "":
             return self.model, self.optimizer
         if way == "compiled":
-            return torch.compile(self.model), self.optimizer
+            # Left to itself PyTorch compiles once more, for any length, as soon as it meets a second one.
+            return torch.compile(self.model, dynamic=True if lengths_differ else None), self.optimizer
         import intel_extension_for_pytorch as ipex
         if way == "ipex":
             return ipex.optimize(self.model, optimizer=torch.optim.AdamW(self.model.parameters(), lr=3e-5),
@@ -138,9 +139,10 @@ class Worker:
         """Seconds of a training step on each group of lengths, padded to `pad_to` or, without it, to the longest,
         rounded up to a multiple of `pad_unit`."""
         dtype, way = FORMATS[request["format"]], request["way"]
-        if (way, dtype) not in self.made:
-            self.made[way, dtype] = self.make(way, dtype)
-        model, optimizer = self.made[way, dtype]
+        kind = way, dtype, way == "compiled" and not request["pad_to"]
+        if kind not in self.made:
+            self.made[kind] = self.make(*kind)
+        model, optimizer = self.made[kind]
         scaler = None
         if dtype == torch.float16 and hasattr(torch.amp, "GradScaler"):
             scaler = torch.amp.GradScaler("cpu")

@@ -16,6 +16,7 @@ RANKS = (4, 16, 64, 256, 1024)
 GBITS = (10, 25, 100)
 BUCKETS_MIB = (1, 5, 25, 100, 1000)
 FIRST_BUCKET = 1 << 20
+HIDDEN = 768  # numbers of a word's embedding
 BEGIN, END = "<!-- tables of bench/scaling/model.py -->\n", "<!-- end of tables -->\n"
 
 
@@ -40,8 +41,8 @@ class Setting:
         return passes * ((ranks - 1) / ranks * numbers * width / bandwidth + (ranks - 1) * latency)
 
     def buckets(self):
-        """Numbers of parameters, in the order in which backward completes their gradients."""
-        left, size = figure("parameters"), FIRST_BUCKET / 4
+        """Numbers of parameters, in the order in which backward completes their gradients, without the words."""
+        left, size = figure("parameters") - figure("word_numbers"), FIRST_BUCKET / 4
         while left > 0:
             yield min(size, left)
             left -= size
@@ -59,9 +60,11 @@ class Setting:
             seconds = self.seconds(1 if self.sharded else 2, numbers, self.wire_bytes, ranks)
             sent_at = max(sent_at, ready) + seconds
             communication += seconds
-        exposed = max(0.0, sent_at - backward)
+        words = self.seconds(2, figure(f"words_used_by_{ranks}") * HIDDEN, self.wire_bytes, ranks)
+        communication += words
+        exposed = max(0.0, sent_at - backward) + words
         if self.sharded:  # the new weights, after the update
-            weights = sum(self.seconds(1, numbers, 4, ranks) for numbers in self.buckets())
+            weights = sum(self.seconds(1, numbers, 4, ranks) for numbers in [*self.buckets(), figure("word_numbers")])
             communication += weights
             exposed += weights
         return alone + exposed, communication, exposed

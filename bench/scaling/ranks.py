@@ -7,6 +7,7 @@ gradients when nothing else runs; exposed is what the rank that came last waited
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 
@@ -38,7 +39,9 @@ def main():
     parser.add_argument("--communication_cores", type=int, nargs="+", default=[0, 1], help="of each rank")
     parser.add_argument("--gradient_bytes", type=int, default=435572744, help="BERT-base's for question answering")
     args = parser.parse_args()
-    settings = [(ranks, cores) for cores in args.communication_cores for ranks in args.ranks if ranks > 1 or cores == 0]
+    processors = len(os.sched_getaffinity(0))
+    settings = [(ranks, cores) for cores in args.communication_cores for ranks in args.ranks
+                if (ranks > 1 or cores == 0) and ranks * (1 + cores) <= processors]
     steps, messages = {key: [] for key in settings}, {}
     for _ in range(args.turns):
         for ranks, cores in settings:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,6 +17,9 @@ struct Replica {
   int kind = 0;  // whoever makes replicas numbers their kinds
   std::uint64_t version = 0;
   Tensor value;
+  // Makes what depends on the rows [begin, end) of the master; begin is a multiple of `row_unit`, end too or the last.
+  std::function<void(std::int64_t begin, std::int64_t end)> fill;
+  std::int64_t row_unit = 1;
 };
 
 // Rows of a table.

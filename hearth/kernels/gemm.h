@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -33,7 +34,9 @@ struct GemmArgs {
   const void* packed_b = nullptr;     // B as the implementation's `pack` made it; then b is not read
 };
 
-// A right operand that many products share: B(k, n) in f32, to be rounded to `type` and packed.
+// A right operand that many products share: B(k, n) in f32, to be rounded to `type` and packed. Where not all of it
+// changed, rows of it as it is stored: from a multiple of kPackedRows to another, or the last.
+inline constexpr std::int64_t kPackedRows = 32;
 struct PackArgs {
   std::int64_t k = 0, n = 0;
   DType type = DType::bf16;
@@ -41,6 +44,7 @@ struct PackArgs {
   std::int64_t ldb = 0;
   bool b_transposed = false;
   void* packed = nullptr;
+  std::int64_t row_begin = 0, row_end = std::numeric_limits<std::int64_t>::max();
 };
 
 // Implementations, best first; the last, a plain reference, accepts everything. Which one a format gets depends on

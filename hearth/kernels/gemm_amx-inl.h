@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "hearth/cpu/memory.h"
@@ -40,16 +41,22 @@ inline std::int64_t packed_elements(DType type, std::int64_t size, std::int64_t 
 
 using Pack = void (*)(const Operand&, Part, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*);
 
-// All panels of an operand, on all threads. Tasks read memory along its rows: a row of panels after the other where k
-// runs along memory, else a few blocks of k for many panels.
-inline void pack_whole(const Operand& operand, DType type, Pack pack, std::uint16_t* packed) {
+// Panels of an operand, on all threads: of all of it, or of the rows [begin, end) that it is stored in, which are panels
+// where k runs along memory and else blocks of k. Tasks read memory along its rows: a row of panels after the other, or
+// a few blocks of k for many panels.
+inline void pack_rows(const Operand& operand, DType type, Pack pack, std::uint16_t* packed, std::int64_t row_begin = 0,
+                      std::int64_t row_end = std::numeric_limits<std::int64_t>::max()) {
   const auto parts = parts_of(type);
-  const std::int64_t panels = panels_of(operand.size), blocks = blocks_of(operand.k),
-                     panel_size = panel_elements(operand.k);
-  const std::int64_t task_panels = operand.k_is_contiguous ? 1 : 24, task_blocks = operand.k_is_contiguous ? 64 : 1;
-  const std::int64_t cuts = (blocks + task_blocks - 1) / task_blocks;
-  cpu::parallel_for((panels + task_panels - 1) / task_panels * cuts, [&](std::int64_t task) {
-    const std::int64_t first = task / cuts * task_panels, begin = task % cuts * task_blocks;
+  const bool by_panel = operand.k_is_contiguous;
+  row_end = std::min(row_end, by_panel ? operand.size : operand.k);
+  const std::int64_t first_panel = by_panel ? row_begin / kPanel : 0, first_block = by_panel ? 0 : row_begin / kBlock;
+  const std::int64_t panels = by_panel ? panels_of(row_end) : panels_of(operand.size);
+  const std::int64_t blocks = by_panel ? blocks_of(operand.k) : blocks_of(row_end);
+  const std::int64_t panel_size = panel_elements(operand.k);
+  const std::int64_t task_panels = by_panel ? 1 : 24, task_blocks = by_panel ? 64 : 1;
+  const std::int64_t cuts = (blocks - first_block + task_blocks - 1) / task_blocks;
+  cpu::parallel_for((panels - first_panel + task_panels - 1) / task_panels * cuts, [&](std::int64_t task) {
+    const std::int64_t first = first_panel + task / cuts * task_panels, begin = first_block + task % cuts * task_blocks;
     const std::int64_t end = std::min(begin + task_blocks, blocks);
     for (std::int64_t panel = first; panel < std::min(first + task_panels, panels); ++panel)
       for (std::int64_t part = 0; part < std::ssize(parts); ++part)
@@ -91,9 +98,9 @@ class Product {
 
   void run() {
     if (args_.packed_b == nullptr)
-      pack_whole({args_.b, false, args_.ldb, args_.b_transposed, args_.n, args_.k}, args_.type, pack_right,
-                 packed_b_.data());
-    if (packs_left_) pack_whole(a_, args_.type, pack_left, packed_a_.data());
+      pack_rows({args_.b, false, args_.ldb, args_.b_transposed, args_.n, args_.k}, args_.type, pack_right,
+                packed_b_.data());
+    if (packs_left_) pack_rows(a_, args_.type, pack_left, packed_a_.data());
     right_ = args_.packed_b == nullptr ? packed_b_.data() : static_cast<const std::uint16_t*>(args_.packed_b);
     const std::int64_t row_blocks = (args_.m + blocking_.rows - 1) / blocking_.rows;
     const std::int64_t col_blocks = (args_.n + blocking_.cols - 1) / blocking_.cols;

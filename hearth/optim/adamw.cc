@@ -21,12 +21,13 @@ void AdamW::update(double lr, float grad_scale) {
   step.eps = options_.eps;
   step.step = steps_;
   step.grad_scale = grad_scale;
-  for (const Range& range : ranges_) {
-    step.weight_decay = range.decays ? options_.weight_decay : 0;
-    kernels::adamw(step, range.end - range.begin, parameters_->master().data<float>() + range.begin,
+  update_pieces(*parameters_, ranges_, [&](const Range& range) {
+    kernels::AdamWStep own = step;
+    own.weight_decay = range.decays ? options_.weight_decay : 0;
+    kernels::adamw(own, range.end - range.begin, parameters_->master().data<float>() + range.begin,
                    parameters_->grad().data<float>() + range.begin, first_.data<float>() + range.moments,
                    second_.data<float>() + range.moments);
-  }
+  });
 }
 
 }  // namespace hearth::optim

@@ -22,8 +22,8 @@ bool decays(const Parameter& parameter) {
 void Optimizer::step(double lr, float grad_scale) {
   const Span span("optimizer");
   ++steps_;
-  update(lr, grad_scale);
   parameters_->mark_changed();
+  update(lr, grad_scale);
 }
 
 Optimizer::State Optimizer::state() const {

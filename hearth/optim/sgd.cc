@@ -12,13 +12,13 @@ Sgd::Sgd(const OptimizerOptions& options, ParameterStore& parameters, std::span<
 Optimizer::State Sgd::moments() const { return momentum_.defined() ? State{{"momentum_buffer", momentum_}} : State{}; }
 
 void Sgd::update(double lr, float grad_scale) {
-  for (const Range& range : ranges_) {
+  update_pieces(*parameters_, ranges_, [&](const Range& range) {
     const kernels::SgdStep step{lr, options_.momentum, range.decays ? options_.weight_decay : 0, grad_scale,
                                 steps_ == 1};
     kernels::sgd(step, range.end - range.begin, parameters_->master().data<float>() + range.begin,
                  parameters_->grad().data<float>() + range.begin,
                  momentum_.defined() ? momentum_.data<float>() + range.moments : nullptr);
-  }
+  });
 }
 
 }  // namespace hearth::optim

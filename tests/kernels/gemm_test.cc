@@ -333,8 +333,23 @@ TEST(Gemm, PackedWeightsGiveTheSameBits) {
           args.packed_b = memory;
           args.c = packed.data();
           gemm_with(impl, args);
-          cpu::pool_free(memory);
           EXPECT_EQ(plain, packed) << operands.describe(impl);
+
+          // Once more piece by piece, over what another matrix left.
+          Matrix others(DType::f32, transposed ? size.n : size.k, transposed ? size.k : size.n, 8);
+          PackArgs pack{size.k, size.n, type, others.buffer().floats(), others.ld(), transposed, memory};
+          impl.pack(pack);
+          pack.b = weights.buffer().floats();
+          pack.ldb = weights.ld();
+          for (; pack.row_begin < (transposed ? size.n : size.k); pack.row_begin = pack.row_end) {
+            pack.row_end = pack.row_begin + kPackedRows;
+            impl.pack(pack);
+          }
+          Matrix by_rows(DType::f32, size.m, size.n, 3);
+          args.c = by_rows.data();
+          gemm_with(impl, args);
+          EXPECT_EQ(plain, by_rows) << operands.describe(impl);
+          cpu::pool_free(memory);
         }
 }
 

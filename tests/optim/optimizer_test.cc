@@ -222,5 +222,78 @@ TEST(Clipping, ScalesAsClipGradNormDoes) {
   EXPECT_EQ(clip_scale(std::numeric_limits<double>::infinity(), 1), 0);
 }
 
+// A replica that is a plain copy and counts how often each row was made.
+void add_copy(Parameter& parameter, std::int64_t row_unit, std::vector<int>& made) {
+  const Tensor copy(parameter.shape, DType::f32);
+  made.assign(static_cast<std::size_t>(parameter.shape[0]), 0);
+  const auto fill = [&parameter, &made, copy, row_unit](std::int64_t begin, std::int64_t end) {
+    EXPECT_EQ(begin % row_unit, 0);
+    EXPECT_TRUE(end % row_unit == 0 || end == parameter.shape[0]);
+    copy.slice(begin, end).copy_from(parameter.master.slice(begin, end));
+    for (std::int64_t row = begin; row < end; ++row) ++made[static_cast<std::size_t>(row)];
+  };
+  parameter.replicas.push_back({1, 0, copy, fill, row_unit});
+}
+
+struct WithCopies {
+  WithCopies() {
+    store.allocate();
+    std::fill_n(store.master().data<float>(), store.size(), 1.0f);
+    std::fill_n(store.grad().data<float>(), store.size(), 2.0f);
+    add_copy(large, 32, made[0]);
+    add_copy(small, 1, made[1]);
+  }
+  bool is_up_to_date(const Parameter& parameter) const {
+    const Replica& copy = parameter.replicas.front();
+    const float *a = copy.value.data<float>(), *b = parameter.master.data<float>();
+    return copy.version == parameter.version && std::equal(a, a + copy.value.size(), b);
+  }
+
+  ParameterStore store;
+  Parameter& large = store.add({{"large.weight", {333, 257}, 0}});
+  Parameter& bias = store.add({{"large.bias", {333}, 0}});
+  Parameter& small = store.add({{"small.weight", {3, 5}, 0}});
+  std::vector<int> made[2];
+};
+
+TEST(Optimizer, BringsReplicasUpToDateRowByRow) {
+  for (const char* name : {"adamw_torch", "sgd"}) {
+    WithCopies with;
+    OptimizerOptions options;
+    options.name = name;
+    options.weight_decay = 0.1;
+    const auto optimizer = make_optimizer(options, with.store);
+    for (int step = 1; step <= 2; ++step) {
+      optimizer->step(0.1);
+      EXPECT_TRUE(with.is_up_to_date(with.large));
+      EXPECT_TRUE(with.is_up_to_date(with.small));
+      EXPECT_EQ(with.made[0], std::vector<int>(333, step));
+      EXPECT_EQ(with.made[1], std::vector<int>(3, step));
+    }
+    EXPECT_LT(with.bias.master.data<float>()[332], 1);
+    for (std::int64_t i = 0; i < with.large.master.size(); ++i) ASSERT_LT(with.large.master.data<float>()[i], 1) << i;
+  }
+}
+
+TEST(Optimizer, LeavesReplicasOfPartlyUpdatedParametersForLater) {
+  WithCopies with;
+  const Interval own{0, with.large.offset + 1000};
+  const auto optimizer = make_optimizer({}, with.store, std::span(&own, 1));
+  optimizer->step(0.1);
+  EXPECT_TRUE(with.is_up_to_date(with.small));
+  EXPECT_NE(with.large.replicas.front().version, with.large.version);
+  EXPECT_EQ(with.made[0], std::vector<int>(333, 0));
+  EXPECT_LT(with.large.master.data<float>()[999], 1);
+  EXPECT_EQ(with.large.master.data<float>()[1000], 1);
+}
+
+TEST(Optimizer, AdafactorLeavesReplicasForLater) {
+  WithCopies with;
+  OptimizerOptions options;
+  options.name = "adafactor";
+  make_optimizer(options, with.store)->step(0.1);
+  EXPECT_NE(with.large.replicas.front().version, with.large.version);
+}
+
 }  // namespace
 }  // namespace hearth::optim
