@@ -43,10 +43,11 @@ class Setting:
     def buckets(self):
         """Numbers of parameters, in the order in which backward completes their gradients, without the words."""
         left, size = figure("parameters") - figure("word_numbers"), FIRST_BUCKET / 4
+        most = self.bucket_mib * (1 << 20) / 4
         while left > 0:
             yield min(size, left)
             left -= size
-            size = self.bucket_mib * (1 << 20) / 4
+            size = min(max(left / 2, most / 4), most)
 
     def step(self, alone, ranks):
         """Seconds of a step that takes `alone` on one rank: (in all, of communication, of it not hidden)."""
@@ -60,7 +61,9 @@ class Setting:
             seconds = self.seconds(1 if self.sharded else 2, numbers, self.wire_bytes, ranks)
             sent_at = max(sent_at, ready) + seconds
             communication += seconds
-        words = self.seconds(2, figure(f"words_used_by_{ranks}") * HIDDEN, self.wire_bytes, ranks)
+        used = figure(f"words_used_by_{ranks}") * HIDDEN
+        passes, numbers = (1, figure("word_numbers")) if self.sharded and 2 * used >= figure("word_numbers") else (2, used)
+        words = self.seconds(passes, numbers, self.wire_bytes, ranks)
         communication += words
         exposed = max(0.0, sent_at - backward) + words
         if self.sharded:  # the new weights, after the update

@@ -2,8 +2,9 @@
 """One machine's cores divided among 1, 2, 4, ... ranks: the throughput of each division over that of one rank, and how
 much of the communication hides behind backward. ranks.py HEARTH [options]
 
-The batch of all ranks together is the same throughout. Communication is what `hearth bench allreduce` takes for the
-gradients when nothing else runs; exposed is what the rank that came last waited for it in a step, hidden the rest."""
+The batch of all ranks together is the same throughout. Communication is what `hearth bench allreduce` takes for as many
+bytes as a step sends when nothing else runs; exposed is what the rank that came last waited for it in a step, hidden the
+rest."""
 
 import argparse
 import json
@@ -37,7 +38,6 @@ def main():
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--communication_cores", type=int, nargs="+", default=[0, 1], help="of each rank")
-    parser.add_argument("--gradient_bytes", type=int, default=435572744, help="BERT-base's for question answering")
     args = parser.parse_args()
     processors = len(os.sched_getaffinity(0))
     settings = [(ranks, cores) for cores in args.communication_cores for ranks in args.ranks
@@ -50,8 +50,8 @@ def main():
             steps[ranks, cores].append(measure(args.hearth, ranks, cores, train, args.ddp_backend))
     for ranks, cores in settings:
         if ranks > 1:
-            size = args.gradient_bytes // (2 if args.wire == "bf16" else 1)
-            message = ["allreduce", "--sizes", str(size), "--rounds", "3", "--dtype", args.wire]
+            size = statistics.mean(turn["bytes_sent_per_step"] for turn in steps[ranks, cores])
+            message = ["allreduce", "--sizes", str(int(size)), "--rounds", "3", "--dtype", args.wire]
             messages[ranks, cores] = measure(args.hearth, ranks, cores, message, args.ddp_backend)["seconds"]
     rate = {key: statistics.mean(turn["tokens_per_second"] for turn in turns) for key, turns in steps.items()}
     print("| ranks | communication cores of each | tokens/s | over one rank | communication | exposed | hidden |\n"

@@ -31,10 +31,10 @@ std::vector<std::uint8_t> RowSet::flags(std::int64_t rows) const {
   return is_all() ? std::vector<std::uint8_t>(static_cast<std::size_t>(rows), 1) : flags_;
 }
 
-std::vector<std::int64_t> RowSet::list() const {
-  std::vector<std::int64_t> rows;
+std::vector<std::int32_t> RowSet::list() const {
+  std::vector<std::int32_t> rows;
   for (std::size_t row = 0; row < flags_.size(); ++row)
-    if (flags_[row] != 0) rows.push_back(static_cast<std::int64_t>(row));
+    if (flags_[row] != 0) rows.push_back(static_cast<std::int32_t>(row));
   return rows;
 }
 
@@ -50,11 +50,10 @@ void Parameter::clear_grad() {
     grad.fill_zero();
   } else {
     constexpr std::int64_t kRowsOfTask = 64;
-    const std::vector<std::int64_t> rows = grad_rows.list();
+    const std::vector<std::int32_t> rows = grad_rows.list();
     cpu::parallel_chunks(std::ssize(rows), kRowsOfTask, [&](std::int64_t begin, std::int64_t end) {
-      for (const std::int64_t row : std::span(rows).subspan(static_cast<std::size_t>(begin),
-                                                            static_cast<std::size_t>(end - begin)))
-        grad.slice(row, row + 1).fill_zero();
+      for (std::int64_t i = begin; i < end; ++i)
+        std::fill_n(grad.data<float>() + rows[static_cast<std::size_t>(i)] * grad.row_size(), grad.row_size(), 0.0f);
     });
   }
   if (is_embedding) grad_rows = RowSet::none(shape[0]);

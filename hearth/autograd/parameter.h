@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hearth/tensor/tensor.h"
@@ -19,7 +20,7 @@ struct Replica {
   Tensor value;
   // Makes what depends on the rows [begin, end) of the master; begin is a multiple of `row_unit`, end too or the last.
   std::function<void(std::int64_t begin, std::int64_t end)> fill;
-  std::int64_t row_unit = 1;
+  std::int64_t row_unit = 1;  // a power of two
 };
 
 // Rows of a table.
@@ -31,7 +32,7 @@ class RowSet {
 
   bool is_all() const { return flags_.empty(); }
   std::vector<std::uint8_t> flags(std::int64_t rows) const;
-  std::vector<std::int64_t> list() const;  // ascending; not for all
+  std::vector<std::int32_t> list() const;  // ascending; not for all
 
   void add_all() { flags_.clear(); }
   void add(std::span<const std::int32_t> rows);

@@ -49,7 +49,7 @@ using GradReady = std::function<void(Parameter&)>;
 class Tape {
  public:
   void use(Parameter& parameter);
-  void use(Parameter& table, std::span<const std::int32_t> rows);  // of the others' gradient this use changes nothing
+  void use(Parameter& table, std::span<const std::int32_t> rows);  // leaves the gradient of all other rows alone
   bool uses(Parameter& parameter) const { return used_.contains(&parameter); }
   const RowSet& used_rows(Parameter& parameter) const { return used_.at(&parameter); }
 

@@ -57,7 +57,7 @@ Work of_all_ranks(const Work& work, const parallel::Team& team) {
   return {sums[0], sums[1] / team.size()};
 }
 
-double over(const parallel::Team& team, double value, comm::ReduceOp op) {
+double reduced(const parallel::Team& team, double value, comm::ReduceOp op) {
   team.group().all_reduce(&value, 1, DType::f64, op)->wait();
   return value;
 }
@@ -111,7 +111,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
     if (profiler) {
       const double waited = seconds_waited(*profiler) - result.waited;
       result.waited += waited;
-      result.exposed += over(team, waited, comm::ReduceOp::min);
+      result.exposed += reduced(team, waited, comm::ReduceOp::min);
     }
     result.page_faults += faults;
     result.system_allocations += system_allocations;
@@ -124,8 +124,10 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
     result.ceiling_fastest = std::max(result.ceiling_fastest, measured.gflops());
   }
   result.ceiling_impls = ceiling.impl_names();
+  result.bytes_sent =
+      static_cast<double>(learner.reducer().launched_bytes()) / static_cast<double>(options.warmup + options.steps);
   result.peak_resident_bytes_of_all =
-      over(team, static_cast<double>(result.peak_resident_bytes), comm::ReduceOp::sum);
+      reduced(team, static_cast<double>(result.peak_resident_bytes), comm::ReduceOp::sum);
   return result;
 }
 
@@ -160,6 +162,7 @@ io::Json TrainBenchResult::to_json() const {
           {"share_of_ceiling", gflops / ceiling.gflops()},
           {"seconds_waited_per_step", waited / steps},
           {"seconds_exposed_per_step", exposed / steps},
+          {"bytes_sent_per_step", bytes_sent},
           {"peak_rss_bytes", peak_resident_bytes},
           {"peak_rss_bytes_of_all_ranks", peak_resident_bytes_of_all},
           {"allocations_per_step", system_allocations / steps},
@@ -197,9 +200,10 @@ std::string TrainBenchResult::to_text() const {
   row("", fmt::format(" fastest implementation: {})", ceiling_impls));
   row("share of the ceiling", fmt::format("{:.1f}%", 100 * number("share_of_ceiling")));
   if (ranks > 1)
-    row("waiting", fmt::format("{:.4g} s a step for gradients and weights of others, on rank 0; {:.4g} on the rank that "
-                               "came last",
-                               number("seconds_waited_per_step"), number("seconds_exposed_per_step")));
+    row("waiting",
+        fmt::format("{:.4g} s a step for gradients and weights of others, on rank 0; {:.4g} on the rank that "
+                    "came last",
+                    number("seconds_waited_per_step"), number("seconds_exposed_per_step")));
   row("peak memory",
       fmt::format("{:.2f} GiB{}", number("peak_rss_bytes_of_all_ranks") / (1 << 30),
                   ranks > 1 ? fmt::format(", {:.2f} of them of rank 0", number("peak_rss_bytes") / (1 << 30)) : ""));

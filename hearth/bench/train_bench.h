@@ -28,9 +28,9 @@ struct TrainBenchResult {
   Work ceiling;                                     // of all measurements between them, of all ranks together
   double ceiling_slowest = 0, ceiling_fastest = 0;  // GFLOP/s of single measurements
   std::string ceiling_impls;
-  // Seconds of all timed steps in which this rank did nothing but wait for the others' numbers, and in which the rank
-  // did that waited least: it was last, so that all it waited for was communication that nothing hid.
-  double waited = 0, exposed = 0;
+  double waited = 0;   // seconds of all timed steps in which this rank did nothing but wait for the others' numbers
+  double exposed = 0;  // the same of each step's last rank, the one that waited least: communication that nothing hid
+  double bytes_sent = 0;  // of gradients, a step
   std::size_t peak_resident_bytes = 0;
   double peak_resident_bytes_of_all = 0;                        // the sum over the ranks
   double system_allocations = 0, page_faults = 0, skipped = 0;  // of all timed steps

@@ -1,6 +1,8 @@
 #include "hearth/bench/workload.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 
 #include "hearth/base/error.h"
@@ -39,8 +41,11 @@ Workload::Workload(const nn::EncoderConfig& config, std::int64_t batch, std::int
 
 std::int64_t Workload::next_length() { return lengths_.empty() ? seq_ : lengths_[at_++ % lengths_.size()]; }
 
+// Zipf's law: the n-th word is as frequent as 1/n.
 std::int32_t Workload::random_id() {
-  const auto id = static_cast<std::int32_t>(random_() % static_cast<std::uint32_t>(vocab_size_));
+  const double position = static_cast<double>(random_()) / (static_cast<double>(std::mt19937::max()) + 1);
+  const double rank = std::pow(static_cast<double>(vocab_size_ + 1), position);  // from 1, below vocab_size_ + 1
+  const auto id = static_cast<std::int32_t>(std::min(rank - 1, static_cast<double>(vocab_size_ - 1)));
   return id == padding_id_ ? (id + 1) % static_cast<std::int32_t>(vocab_size_) : id;
 }
 

@@ -13,7 +13,8 @@ namespace hearth::bench {
 // One number a line, each from 1 to `longest`.
 std::vector<std::int64_t> read_lengths(const std::filesystem::path& file, std::int64_t longest);
 
-// Batches for question answering: random ids and answers, sequences of one length or of given ones.
+// Batches for question answering: random ids, some much more frequent than others as the words of a text are, and
+// random answers; sequences of one length or of given ones.
 class Workload {
  public:
   // `lengths`: consecutive groups of `batch` of them, from the beginning again after the last; empty: all are `seq`.

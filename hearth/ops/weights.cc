@@ -15,10 +15,7 @@ int packed_kind(DType type, bool transposed) { return 16 + 2 * static_cast<int>(
 template <class Make>
 const Tensor& replica(Parameter& weights, int kind, const Make& make) {
   auto found = std::ranges::find(weights.replicas, kind, &Replica::kind);
-  if (found == weights.replicas.end()) {
-    found = weights.replicas.insert(found, make());
-    found->kind = kind;
-  }
+  if (found == weights.replicas.end()) found = weights.replicas.insert(found, make(kind));
   if (found->version != weights.version) {
     const Span span("weight conversion");
     found->fill(0, weights.shape[0]);
@@ -27,26 +24,26 @@ const Tensor& replica(Parameter& weights, int kind, const Make& make) {
   return found->value;
 }
 
-Replica plain_copy(Parameter& weights, DType type) {
-  const Tensor copy(weights.shape, type);
-  const auto fill = [&weights, copy](std::int64_t begin, std::int64_t end) {
-    const Tensor from = weights.master.slice(begin, end), to = copy.slice(begin, end);
+Replica plain_copy(int kind, const Tensor& master, DType type) {
+  const Tensor copy(master.shape(), type);
+  const auto fill = [master, copy](std::int64_t begin, std::int64_t end) {
+    const Tensor from = master.slice(begin, end), to = copy.slice(begin, end);
     kernels::convert(DType::f32, from.raw(), to.type(), to.raw(), to.size());
   };
-  return {0, 0, copy, fill, 1};
+  return {.kind = kind, .value = copy, .fill = fill};
 }
 
-Replica packed_copy(Parameter& weights, const kernels::GemmImpl& impl, const kernels::GemmArgs& product) {
+Replica packed_copy(int kind, const Tensor& master, const kernels::GemmImpl& impl, const kernels::GemmArgs& product) {
   const Tensor copy({impl.packed_bytes(product.type, product.k, product.n)}, DType::u8);
-  const kernels::PackArgs whole{product.k,   product.n,   product.type,           weights.master.data<float>(),
-                                product.ldb, product.b_transposed, copy.raw()};
+  kernels::PackArgs whole{product.k, product.n, product.type, master.data<float>(), product.ldb, product.b_transposed};
+  whole.packed = copy.raw();
   const auto fill = [&impl, whole, copy](std::int64_t begin, std::int64_t end) {
     kernels::PackArgs rows = whole;
     rows.row_begin = begin;
     rows.row_end = end;
     impl.pack(rows);
   };
-  return {0, 0, copy, fill, kernels::kPackedRows};
+  return {.kind = kind, .value = copy, .fill = fill, .row_unit = kernels::kPackedRows};
 }
 
 }  // namespace
@@ -59,10 +56,13 @@ void set_weights(kernels::GemmArgs& product, Parameter& weights, bool transposed
   if (type == DType::f32) {
     product.b = weights.master.raw();
   } else if (impl.pack == nullptr) {
-    product.b = replica(weights, static_cast<int>(type), [&] { return plain_copy(weights, type); }).raw();
+    product.b = replica(weights, static_cast<int>(type), [&](int kind) {
+                  return plain_copy(kind, weights.master, type);
+                }).raw();
   } else {
-    const int kind = packed_kind(type, transposed);
-    product.packed_b = replica(weights, kind, [&] { return packed_copy(weights, impl, product); }).raw();
+    product.packed_b = replica(weights, packed_kind(type, transposed), [&](int kind) {
+                         return packed_copy(kind, weights.master, impl, product);
+                       }).raw();
   }
 }
 

@@ -59,8 +59,7 @@ void cut_rows(Parameter& parameter, const Range& range, std::vector<Piece>& piec
   }
 }
 
-std::vector<Piece> pieces_of(ParameterStore& parameters, const Range& range) {
-  std::vector<Piece> pieces;
+void cut(ParameterStore& parameters, const Range& range, std::vector<Piece>& pieces) {
   Range rest = range;
   for (const auto& parameter : parameters.parameters() | std::views::reverse) {
     const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
@@ -73,24 +72,28 @@ std::vector<Piece> pieces_of(ParameterStore& parameters, const Range& range) {
     rest.begin = end;
   }
   cut(rest, pieces);
-  return pieces;
 }
+
+// Whether it was up to date before this update: else nobody has read it since the one before.
+bool is_in_use(const Replica& replica, const Parameter& parameter) { return replica.version + 1 == parameter.version; }
 
 }  // namespace
 
 void update_pieces(ParameterStore& parameters, std::span<const Range> ranges,
                    const std::function<void(const Range&)>& update) {
   std::vector<Piece> pieces;
-  for (const Range& range : ranges) std::ranges::move(pieces_of(parameters, range), std::back_inserter(pieces));
+  for (const Range& range : ranges) cut(parameters, range, pieces);
   cpu::parallel_for(std::ssize(pieces), [&](std::int64_t i) {
     const Piece& piece = pieces[static_cast<std::size_t>(i)];
     update(piece.range);
     if (piece.parameter == nullptr) return;
-    for (const Replica& replica : piece.parameter->replicas) replica.fill(piece.row_begin, piece.row_end);
+    for (const Replica& replica : piece.parameter->replicas)
+      if (is_in_use(replica, *piece.parameter)) replica.fill(piece.row_begin, piece.row_end);
   });
   for (const Piece& piece : pieces)
-    if (piece.parameter != nullptr)
-      for (Replica& replica : piece.parameter->replicas) replica.version = piece.parameter->version;
+    if (piece.parameter != nullptr && piece.row_begin == 0)
+      for (Replica& replica : piece.parameter->replicas)
+        if (is_in_use(replica, *piece.parameter)) replica.version = piece.parameter->version;
 }
 
 Tensor zero_moments(std::span<const Interval> own) {

@@ -22,7 +22,7 @@ DataParallel::DataParallel(ParameterStore& parameters, const optim::OptimizerOpt
                            const DataParallelOptions& options)
     : parameters_(parameters),
       team_(std::move(team)),
-      tables_(large_tables(parameters, options.partition.bucket_bytes)),
+      tables_(large_tables(parameters)),
       partition_(parameters.size(), team_.rank(), team_.size(), options.partition, intervals_of(tables_)),
       reducer_(parameters, team_, partition_, options.wire, tables_),
       optimizer_(optim::make_optimizer(optimizer, parameters, partition_.own())) {}
@@ -56,21 +56,37 @@ void DataParallel::step(double lr, float grad_scale) {
 void DataParallel::share_weights() {
   const Span span("sharing weights");
   float* const weights = parameters_.master().data<float>();
-  std::vector<comm::WorkPtr> works;
+  struct Gathering {
+    optim::Interval bucket;
+    Tensor mine, whole;  // undefined where the arena itself serves
+    comm::WorkPtr work;
+  };
+  std::vector<Gathering> gatherings;
   for (const optim::Interval& bucket : partition_.buckets()) {
-    const auto part = static_cast<std::size_t>(partition_.part_size(bucket));
-    if (partition_.is_even(bucket)) {
-      works.push_back(
-          team_.group().all_gather(weights + partition_.own(bucket).begin, weights + bucket.begin, part, DType::f32));
-    } else {  // the last one before a table, or of all
-      const optim::Interval own = partition_.own(bucket);
-      std::vector<float> mine(part), whole(part * static_cast<std::size_t>(team_.size()));
-      std::copy(weights + own.begin, weights + own.end, mine.begin());
-      team_.group().all_gather(mine.data(), whole.data(), part, DType::f32)->wait();
-      std::copy(whole.begin(), whole.begin() + bucket.size(), weights + bucket.begin);
+    const std::int64_t part = partition_.part_size(bucket);
+    const optim::Interval own = partition_.own(bucket);
+    Gathering gathering;
+    gathering.bucket = bucket;
+    const float* from = weights + own.begin;
+    float* to = weights + bucket.begin;
+    if (!partition_.is_even(bucket)) {  // the last one before a table, a table, or the last of all
+      gathering.mine = Tensor({part}, DType::f32);
+      gathering.whole = Tensor({part * team_.size()}, DType::f32);
+      gathering.mine.slice(0, own.size()).copy_from(parameters_.master().slice(own.begin, own.end));
+      gathering.mine.slice(own.size(), part).fill_zero();
+      from = gathering.mine.data<float>();
+      to = gathering.whole.data<float>();
     }
+    gathering.work = team_.group().all_gather(from, to, static_cast<std::size_t>(part), DType::f32);
+    gatherings.push_back(std::move(gathering));
   }
-  for (const comm::WorkPtr& work : works) work->wait();
+  for (const Gathering& gathering : gatherings) {
+    gathering.work->wait();
+    if (gathering.whole.defined())
+      parameters_.master()
+          .slice(gathering.bucket.begin, gathering.bucket.end)
+          .copy_from(gathering.whole.slice(0, gathering.bucket.size()));
+  }
 }
 
 Tensor DataParallel::gathered(const Tensor& moments) const {

@@ -5,8 +5,8 @@
 #include <ranges>
 
 #include "hearth/base/profiler.h"
-#include "hearth/cpu/parallel.h"
 #include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/embedding.h"
 
 namespace hearth::parallel {
 namespace {
@@ -15,21 +15,19 @@ namespace {
 // nothing by waiting for the first.
 constexpr std::size_t kMostCopies = 4;
 
-// body(i, rows[i]) for every i, on all threads.
-template <class Body>
-void for_rows(const std::vector<std::int64_t>& rows, const Body& body) {
-  constexpr std::int64_t kRowsOfTask = 64;
-  cpu::parallel_chunks(std::ssize(rows), kRowsOfTask, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) body(i, rows[static_cast<std::size_t>(i)]);
-  });
+constexpr std::size_t kLargeTableBytes = std::size_t{4} << 20;
+
+void wait_for(const comm::WorkPtr& work) {
+  const Span span("waiting for gradients");
+  work->wait();
 }
 
 }  // namespace
 
-std::vector<Parameter*> large_tables(const ParameterStore& parameters, std::size_t bucket_bytes) {
+std::vector<Parameter*> large_tables(const ParameterStore& parameters) {
   std::vector<Parameter*> tables;
   for (const auto& parameter : parameters.parameters() | std::views::reverse)
-    if (parameter->is_embedding && parameter->grad.bytes() >= bucket_bytes) tables.push_back(parameter.get());
+    if (parameter->is_embedding && parameter->grad.bytes() >= kLargeTableBytes) tables.push_back(parameter.get());
   return tables;
 }
 
@@ -65,9 +63,8 @@ void GradientReducer::tell_rows(Tape& tape) {
     RowSet rows = RowSet::none(parameter.shape[0]);
     if (parameter.has_grad) rows.add(parameter.grad_rows);
     if (tape.uses(parameter)) rows.add(tape.used_rows(parameter));
-    table.is_used = rows.flags(parameter.shape[0]);
-    table.telling =
-        team_.group().all_reduce(table.is_used.data(), table.is_used.size(), DType::u8, comm::ReduceOp::max);
+    table.used = rows.flags(parameter.shape[0]);
+    table.telling = team_.group().all_reduce(table.used.data(), table.used.size(), DType::u8, comm::ReduceOp::max);
   }
 }
 
@@ -101,13 +98,14 @@ void GradientReducer::launch(const optim::Interval& bucket) {
   const Span span("sending gradients");
   const auto table = std::ranges::find(tables_, bucket.begin, [](const Table& t) { return t.parameter->offset; });
   if (table != tables_.end()) {
-    table->telling->wait();
-    if (std::ranges::find(table->is_used, 0) != table->is_used.end()) return launch_rows(*table, bucket);
+    wait_for(table->telling);
+    if (sends_rows(*table)) return launch_rows(*table, bucket);
   }
   const std::int64_t part = partition_.part_size(bucket);
   const bool sharded = partition_.sharded();
   while ((sharded || wire_ != DType::f32) && under_way_.size() >= kMostCopies) land_first();
-  Sending sending{bucket, nullptr, {}, {}, nullptr, {}};
+  Sending sending;
+  sending.bucket = bucket;
   float* const gradients = parameters_.grad().data<float>() + bucket.begin;
   void* whole = gradients;
   if (wire_ != DType::f32 || (sharded && !partition_.is_even(bucket))) {
@@ -124,34 +122,40 @@ void GradientReducer::launch(const optim::Interval& bucket) {
     sending.received = sending.sent;
     sending.work = team_.group().all_reduce(whole, static_cast<std::size_t>(bucket.size()), wire_);
   }
+  sent_bytes_ += static_cast<std::size_t>(bucket.size()) * size_of(wire_);
   under_way_.push_back(std::move(sending));
+}
+
+// Sharded, the whole table takes half the way: every rank needs the sums of its part alone.
+bool GradientReducer::sends_rows(const Table& table) const {
+  return std::ranges::count(table.used, 1) * (partition_.sharded() ? 2 : 1) < std::ssize(table.used);
 }
 
 void GradientReducer::launch_rows(const Table& table, const optim::Interval& bucket) {
-  const Tensor& gradients = table.parameter->grad;
-  table.parameter->grad_rows = RowSet(table.is_used);
-  Sending sending{bucket, nullptr, {}, {}, table.parameter, table.parameter->grad_rows.list()};
-  sending.sent = Tensor({std::ssize(sending.rows), gradients.row_size()}, wire_);
-  for_rows(sending.rows, [&](std::int64_t i, std::int64_t row) {
-    kernels::convert(DType::f32, gradients.slice(row, row + 1).raw(), wire_, sending.sent.slice(i, i + 1).raw(),
-                     gradients.row_size());
-  });
+  table.parameter->grad_rows = RowSet(table.used);
+  Sending sending;
+  sending.bucket = bucket;
+  sending.table = table.parameter;
+  sending.rows = table.parameter->grad_rows.list();
+  const Tensor& grad = table.parameter->grad;
+  sending.sent = Tensor({std::ssize(sending.rows), grad.row_size()}, wire_);
+  kernels::embedding_forward(wire_, sending.sent.rows(), grad.row_size(), sending.rows.data(), grad.data<float>(),
+                             sending.sent.raw(), false);
   sending.work = team_.group().all_reduce(sending.sent.raw(), static_cast<std::size_t>(sending.sent.size()), wire_);
+  sent_bytes_ += sending.sent.bytes();
   under_way_.push_back(std::move(sending));
-}
-
-void GradientReducer::land_rows(const Sending& sending) {
-  const Tensor& gradients = sending.table->grad;
-  for_rows(sending.rows, [&](std::int64_t i, std::int64_t row) {
-    kernels::convert(wire_, sending.sent.slice(i, i + 1).raw(), DType::f32, gradients.slice(row, row + 1).raw(),
-                     gradients.row_size());
-  });
 }
 
 void GradientReducer::land_first() {
   const Sending& sending = under_way_.front();
-  sending.work->wait();
-  if (sending.table != nullptr) land_rows(sending);
+  wait_for(sending.work);
+  if (sending.table != nullptr) {
+    const Tensor& grad = sending.table->grad;
+    sending.table->clear_grad();
+    sending.table->grad_rows.add(sending.rows);
+    kernels::embedding_backward(wire_, sending.sent.rows(), grad.row_size(), sending.rows.data(), sending.sent.raw(),
+                                grad.rows(), -1, grad.data<float>());
+  }
   if (sending.received.defined()) {
     const optim::Interval own = partition_.own(sending.bucket);
     kernels::convert(wire_, sending.received.raw(), DType::f32, parameters_.grad().data<float>() + own.begin,
@@ -161,7 +165,6 @@ void GradientReducer::land_first() {
 }
 
 void GradientReducer::finish() {
-  const Span span("waiting for gradients");
   check(next_ == partition_.buckets().size(), "[GradientReducer] {} of {} buckets were sent", next_,
         partition_.buckets().size());
   while (!under_way_.empty()) land_first();

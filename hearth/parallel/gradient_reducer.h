@@ -10,13 +10,14 @@
 
 namespace hearth::parallel {
 
-// Tables as large as a bucket, from which rows are looked up, in the arenas' order: each is to be a bucket of its own.
-std::vector<Parameter*> large_tables(const ParameterStore& parameters, std::size_t bucket_bytes);
+// Tables from which rows are looked up and of which sending only some pays, in the arenas' order: each is to be a
+// bucket of its own.
+std::vector<Parameter*> large_tables(const ParameterStore& parameters);
 
 // Sums gradients over the team, bucket by bucket while backward runs: gradients complete from the arena's beginning to
 // its end, and a bucket is sent as soon as it and all before it are complete, so in the same order on every rank.
-// Of a table only those rows are sent that some rank used. Which they are the ranks tell each other before backward:
-// it is the last gradient to complete, and nothing is left to hide its sending behind.
+// Of a table only those rows are sent that some rank used, where they are few. Which they are the ranks tell each other
+// before backward: it is the last gradient to complete, and nothing is left to hide its sending behind.
 class GradientReducer {
  public:
   // `wire`: the format that gradients are sent in, f32 or bf16. `tables`: parameters that are a bucket each.
@@ -28,19 +29,20 @@ class GradientReducer {
   // Waits for the others. Then the gradients that this rank owns are sums; the rest of the arena means nothing.
   void finish();
 
-  std::size_t launched() const { return next_; }  // buckets of this step
+  std::size_t launched() const { return next_; }              // buckets of this step
+  std::size_t launched_bytes() const { return sent_bytes_; }  // of gradients, in all steps
 
  private:
   struct Sending {
     optim::Interval bucket;
+    Tensor sent, received;       // undefined where the arena itself serves
+    Parameter* table = nullptr;  // of which `sent` holds the `rows`
+    std::vector<std::int32_t> rows;
     comm::WorkPtr work;
-    Tensor sent, received;  // undefined where the arena itself serves
-    Parameter* table = nullptr;
-    std::vector<std::int64_t> rows;  // of the table, which `sent` holds
   };
   struct Table {
     Parameter* parameter;
-    std::vector<std::uint8_t> is_used;  // by row, by any rank
+    std::vector<std::uint8_t> used;  // by row: 1 where any rank uses it
     comm::WorkPtr telling;
   };
 
@@ -51,9 +53,9 @@ class GradientReducer {
   void launch_complete();
   void tell_rows(Tape& tape);
   void launch(const optim::Interval& bucket);
+  bool sends_rows(const Table& table) const;
   void launch_rows(const Table& table, const optim::Interval& bucket);
   void land_first();
-  void land_rows(const Sending& sending);
 
   ParameterStore& parameters_;
   Team team_;
@@ -62,6 +64,7 @@ class GradientReducer {
   std::vector<Table> tables_;
   std::vector<int> pending_;  // by bucket: parameters whose gradient is to come
   std::size_t next_ = 0;      // the next bucket to send
+  std::size_t sent_bytes_ = 0;
   std::deque<Sending> under_way_;
 };
 

@@ -22,8 +22,10 @@ Partition::Partition(std::int64_t elements, int rank, int ranks, const Partition
   };
   const auto cut_until = [&](std::int64_t end) {
     for (std::int64_t begin = buckets_.empty() ? 0 : buckets_.back().end; begin < end; begin = buckets_.back().end) {
-      const std::int64_t size = elements_of(buckets_.empty() ? options.first_bucket_bytes : options.bucket_bytes);
-      buckets_.push_back({begin, std::min(end, begin + size)});
+      const auto half = static_cast<std::size_t>(end - begin) * sizeof(float) / 2;
+      const std::size_t bytes = buckets_.empty() ? options.first_bucket_bytes
+                                                 : std::clamp(half, options.bucket_bytes / 4, options.bucket_bytes);
+      buckets_.push_back({begin, std::min(end, begin + elements_of(bytes))});
     }
   };
   for (const optim::Interval& bucket : alone) {

@@ -14,7 +14,8 @@ struct PartitionOptions {
   bool sharded = false;  // a rank owns one part of each bucket, else all of it
 };
 
-// How the arenas are cut: into buckets, which are sent one by one, and each bucket into equal parts, one a rank.
+// How the arenas are cut: into buckets, which are sent one by one, and each bucket into equal parts, one a rank. The
+// last buckets are smaller, down to a quarter: nothing is left to hide the very last behind.
 class Partition {
  public:
   // `alone`: what makes a bucket of its own whatever its size, in ascending order.

@@ -192,7 +192,7 @@ TEST(Tape, KnowsWhichRowsOfATableAreUsed) {
   Tape tape;
   tape.use(table, std::vector<std::int32_t>{4, 1});
   tape.use(table, std::vector<std::int32_t>{1, 5});
-  EXPECT_EQ(tape.used_rows(table).list(), (std::vector<std::int64_t>{1, 4, 5}));
+  EXPECT_EQ(tape.used_rows(table).list(), (std::vector<std::int32_t>{1, 4, 5}));
   tape.use(table);
   EXPECT_TRUE(tape.used_rows(table).is_all());
   tape.use(table, std::vector<std::int32_t>{1});

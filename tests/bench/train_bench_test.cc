@@ -73,6 +73,7 @@ TEST_F(SmallModel, RanksCountTogether) {
     const double waited = json.at("seconds_waited_per_step"), exposed = json.at("seconds_exposed_per_step");
     EXPECT_GT(exposed, 0);
     EXPECT_LE(exposed, waited);
+    EXPECT_GT(json.at("bytes_sent_per_step").get<double>(), 0);
     EXPECT_GT(json.at("peak_rss_bytes_of_all_ranks").get<double>(), 1.5 * json.at("peak_rss_bytes").get<double>());
     EXPECT_EQ(results[0].flops, results[1].flops);
     EXPECT_TRUE(contains(results[0].to_text(), "2 over threads"));

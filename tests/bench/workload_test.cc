@@ -1,5 +1,7 @@
 #include "hearth/bench/workload.h"
 
+#include <set>
+
 #include "hearth/bench/model_config.h"
 #include "hearth/bench/spread.h"
 #include "tests/bench/small_model.h"
@@ -73,6 +75,18 @@ TEST(SpreadTest, OddAndEvenCounts) {
   EXPECT_EQ(odd.min, 1);
   EXPECT_EQ(odd.max, 9);
   EXPECT_EQ(even.median, 2.5);
+}
+
+TEST(WorkloadTest, UsesAsManyWordsAsATextDoes) {
+  nn::EncoderConfig config;
+  config.vocab_size = 30522;
+  Workload workload(config, 48, 384, {});
+  const Batch batch = workload.next();
+  std::set<std::int32_t> words(batch.input_ids.begin(), batch.input_ids.end());
+  EXPECT_GT(words.size(), 4000u);  // of 18,432 tokens
+  EXPECT_LT(words.size(), 8000u);
+  EXPECT_GE(*words.begin(), 0);
+  EXPECT_LT(*words.rbegin(), 30522);
 }
 
 }  // namespace

@@ -232,7 +232,9 @@ void add_copy(Parameter& parameter, std::int64_t row_unit, std::vector<int>& mad
     copy.slice(begin, end).copy_from(parameter.master.slice(begin, end));
     for (std::int64_t row = begin; row < end; ++row) ++made[static_cast<std::size_t>(row)];
   };
-  parameter.replicas.push_back({1, 0, copy, fill, row_unit});
+  fill(0, parameter.shape[0]);
+  made.assign(made.size(), 0);
+  parameter.replicas.push_back({1, parameter.version, copy, fill, row_unit});
 }
 
 struct WithCopies {
@@ -285,6 +287,15 @@ TEST(Optimizer, LeavesReplicasOfPartlyUpdatedParametersForLater) {
   EXPECT_EQ(with.made[0], std::vector<int>(333, 0));
   EXPECT_LT(with.large.master.data<float>()[999], 1);
   EXPECT_EQ(with.large.master.data<float>()[1000], 1);
+}
+
+TEST(Optimizer, LeavesReplicasAloneThatNobodyReads) {
+  WithCopies with;
+  const auto optimizer = make_optimizer({}, with.store);
+  with.store.mark_changed();
+  optimizer->step(0.1);
+  EXPECT_EQ(with.made[0], std::vector<int>(333, 0));
+  EXPECT_NE(with.large.replicas.front().version, with.large.version);
 }
 
 TEST(Optimizer, AdafactorLeavesReplicasForLater) {

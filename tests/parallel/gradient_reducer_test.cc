@@ -48,10 +48,10 @@ TEST(GradientReducer, BucketsAreSentInOrderWhileBackwardRuns) {
 }
 
 TEST(GradientReducer, ABucketWaitsForAllItHoldsAndForThoseBefore) {
-  // w3 and half of w2 | the other half, w1, w0.
+  // w3 and half of w2 | the other half and w1 | w0.
   const Notes notes = one_step({16, 16, 32, 16}, DType::f32, {}, [](const Team&, const ToyParameters&) {});
-  EXPECT_EQ(notes, Notes({"grad 3", "grad 2", "all_reduce 32 fp32", "grad 1", "grad 0", "all_reduce 48 fp32",
-                          "backward ended"}));
+  EXPECT_EQ(notes, Notes({"grad 3", "grad 2", "all_reduce 32 fp32", "grad 1", "all_reduce 32 fp32", "grad 0",
+                          "all_reduce 16 fp32", "backward ended"}));
 }
 
 TEST(GradientReducer, UnusedParametersHaveNoGradientAndStopNobody) {
@@ -121,10 +121,9 @@ class ToyTable {
     table_.is_embedding = true;
     store_.allocate();
     std::fill_n(store_.grad().data<float>(), store_.size(), 9.0f);
-    tables_ = large_tables(store_, 512);
     partition_.emplace(store_.size(), team.rank(), team.size(), PartitionOptions{64, 256, sharded},
                        std::vector<optim::Interval>{{table_.offset, table_.arena_end()}});
-    reducer_.emplace(store_, team, *partition_, wire, tables_);
+    reducer_.emplace(store_, team, *partition_, wire, std::vector<Parameter*>{&table_});
   }
 
   // No rows at all: the table is not used; nullopt: all of it is.
@@ -168,7 +167,6 @@ class ToyTable {
 
   ParameterStore store_;
   Parameter &table_, &weight_;
-  std::vector<Parameter*> tables_;
   std::optional<Partition> partition_;
   std::optional<GradientReducer> reducer_;
 };
@@ -232,6 +230,28 @@ TEST(GradientReducerOfATable, InBf16AndSharded) {
       toy.step({team.is_first() ? ToyTable::Rows{0, 7} : ToyTable::Rows{7, 3}}, 1);
       EXPECT_EQ(toy.rows(), (std::vector<float>{1, 0, 0, 1, 0, 0, 0, 2}));
     });
+}
+
+TEST(GradientReducerOfATable, TakesWhatIsShorter) {
+  run_team(2, [](const Team& team) {
+    Notes notes;
+    NotingGroup group(team.group(), notes);
+    ToyTable toy(team_of(group), DType::f32, true);
+    toy.step({ToyTable::Rows{0, 1, 2}}, 1);
+    EXPECT_EQ(notes.back(), "all_reduce 48 fp32");
+    toy.step({ToyTable::Rows{0, 1, 2, 3}}, 1);  // there and back
+    EXPECT_EQ(notes.back(), "reduce_scatter 64 fp32");
+  });
+}
+
+TEST(LargeTables, AreThoseOfWhichSendingSomeRowsPays) {
+  ParameterStore store;
+  for (const auto& [name, rows] : {std::pair{"words", 20000}, std::pair{"positions", 512}, std::pair{"weight", 20000}})
+    store.add({{name, {rows, 64}, 0}}).is_embedding = std::string_view(name) != "weight";
+  store.allocate();
+  const std::vector<Parameter*> tables = large_tables(store);
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0]->parts[0].name, "words");
 }
 
 }  // namespace

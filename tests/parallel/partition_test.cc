@@ -9,9 +9,11 @@ TEST(Partition, BucketsCoverTheArenaInOrder) {
   const std::int64_t elements = 100'000'000 / 16 * 16;
   const Partition partition(elements, 0, 4);
   const auto& buckets = partition.buckets();
-  ASSERT_EQ(buckets.size(), 17u);  // 1 MiB, 15 of 25 MiB, the rest
+  ASSERT_EQ(buckets.size(), 19u);  // 1 MiB, 14 of 25 MiB, then a half of what is left, down to a quarter of 25 MiB
   EXPECT_EQ(buckets[0].size() * 4, 1 << 20);
-  EXPECT_EQ(buckets[1].size() * 4, 25 << 20);
+  for (std::size_t i = 1; i <= 14; ++i) EXPECT_EQ(buckets[i].size() * 4, 25 << 20);
+  EXPECT_NEAR(static_cast<double>(buckets[15].size()), static_cast<double>(elements - buckets[15].begin) / 2, 64);
+  EXPECT_EQ(buckets[17].size() * 4, (25 << 20) / 4);
   std::int64_t at = 0;
   for (const optim::Interval& bucket : buckets) {
     EXPECT_EQ(bucket.begin, at);
@@ -42,7 +44,7 @@ TEST(Partition, ATableIsABucketOfItsOwn) {
   const Partition partition(800, 0, 2, {256, 1024, false}, tables);
   std::vector<std::int64_t> ends;
   for (const optim::Interval& bucket : partition.buckets()) ends.push_back(bucket.end);
-  EXPECT_EQ(ends, (std::vector<std::int64_t>{64, 96, 496, 512, 768, 800}));
+  EXPECT_EQ(ends, (std::vector<std::int64_t>{64, 96, 496, 512, 672, 736, 800}));
   std::vector<int> owners(800);
   for (int rank = 0; rank < 3; ++rank) {
     const Partition sharded(800, rank, 3, {256, 1024, true}, tables);
