@@ -17,6 +17,7 @@ namespace hearth {
 struct Replica {
   int kind = 0;  // whoever makes replicas numbers their kinds
   std::uint64_t version = 0;
+  bool was_read = false;  // since the last update
   Tensor value;
   // Makes what depends on the rows [begin, end) of the master; begin is a multiple of `row_unit`, end too or the last.
   std::function<void(std::int64_t begin, std::int64_t end)> fill;

@@ -21,6 +21,7 @@ const Tensor& replica(Parameter& weights, int kind, const Make& make) {
     found->fill(0, weights.shape[0]);
     found->version = weights.version;
   }
+  found->was_read = true;
   return found->value;
 }
 

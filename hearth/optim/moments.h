@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string_view>
 
 #include "hearth/optim/optimizer.h"
@@ -15,11 +14,6 @@ struct Range {
 };
 // Of what is owned, in arena order, neighbours of one kind joined. Without weight decay all parameters are of one kind.
 std::vector<Range> ranges(const ParameterStore& parameters, bool by_decay, std::span<const Interval> own);
-
-// Runs update(range) over the ranges, piece by piece on all threads. Replicas of parameters that lie in a range as a
-// whole are brought up to date with them, each piece while it is in cache. The parameters are marked as changed before.
-void update_pieces(ParameterStore& parameters, std::span<const Range> ranges,
-                   const std::function<void(const Range&)>& update);
 
 Tensor zero_moments(std::span<const Interval> own);
 

@@ -1,6 +1,7 @@
 #include "hearth/optim/sgd.h"
 
 #include "hearth/kernels/optimizer.h"
+#include "hearth/optim/update_pieces.h"
 
 namespace hearth::optim {
 
