@@ -111,6 +111,7 @@ TEST(Initialise, FillsThePartOfItsNameOnly) {
   Blueprint blueprint;
   Parameter& parameter = Cursor(blueprint).stacked({"query", "key"}, "bias", {2}, Init::ones());
   blueprint.parameters.allocate();
+  parameter.master.fill_zero();
   initialise(blueprint, parameter, parameter.parts[1], 1);
   const float* values = parameter.master.data<float>();
   EXPECT_EQ(std::vector<float>(values, values + 4), (std::vector<float>{0, 0, 1, 1}));

@@ -79,7 +79,7 @@ struct OpCase {
     return all;
   }
   std::vector<float> numbers(std::size_t array) const {
-    const Array& a = arrays()[array];
+    const Array a = arrays()[array];
     return random_numbers(a.shape.size(), static_cast<std::uint32_t>(array) + 1, a.deviation, a.shift);
   }
   Context context() const {
