@@ -53,6 +53,7 @@ constexpr std::array kVariables{
     EnvironmentVariable{"MPI_LOCALRANKID", "its number on this host"},
     EnvironmentVariable{"MPI_LOCALNRANKS", "the number of processes on this host"},
     EnvironmentVariable{"I_MPI_HYDRA_UUID", "set by Intel MPI's launcher alone"},
+    EnvironmentVariable{"I_MPI_MPIRUN", "set by Intel MPI's mpirun, whichever launcher it finds"},
     EnvironmentVariable{"OMPI_COMM_WORLD_RANK", "this process's number, as Open MPI sets it"},
     EnvironmentVariable{"OMPI_COMM_WORLD_LOCAL_RANK", "its number on this host"},
     EnvironmentVariable{"OMPI_COMM_WORLD_LOCAL_SIZE", "the number of processes on this host"},

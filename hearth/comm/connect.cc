@@ -5,6 +5,7 @@
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
+#include "hearth/base/log.h"
 #include "hearth/base/version.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/comm/engine_group.h"
@@ -111,6 +112,7 @@ std::unique_ptr<ProcessGroup> connect(const World& world, const ConnectOptions& 
   if (world.size == 1) return self_group();
   const std::string backend = options.backend.value_or(choose_backend(world));
   check_backend(backend, world);
+  if (const std::string advice = launcher_advice(world); world.rank == 0 && !advice.empty()) log_warning("{}", advice);
   const std::string master = master_address(world);
   const HearthCommPlugin& plugin = load_plugin(backend, world.launcher);
   const std::shared_ptr<Store> store = open_store(world, master, options.timeout);

@@ -100,4 +100,11 @@ World world_from_environment() {
   return world;
 }
 
+// Intel's mpirun is a script that sets I_MPI_MPIRUN and calls the first mpiexec.hydra of the PATH.
+std::string launcher_advice(const World& world) {
+  if (world.launcher != "mpich" || !is_set("I_MPI_MPIRUN")) return "";
+  return "Intel's mpirun found the mpiexec.hydra of MPICH first in the PATH, so this job runs under MPICH: put Intel's "
+         "folder first, as `hearth env --setvars` prints it";
+}
+
 }  // namespace hearth::comm

@@ -17,4 +17,7 @@ struct World {
 
 World world_from_environment();
 
+// What to tell the user whose mpirun was not the one that started this process; empty where it was.
+std::string launcher_advice(const World& world);
+
 }  // namespace hearth::comm

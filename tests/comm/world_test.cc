@@ -101,6 +101,18 @@ TEST(World, ComesFromTheLaunchersVariables) {
   }
 }
 
+TEST(World, TellsOfAnotherMpisHydra) {
+  const Variables mpich{{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}};
+  const auto advice = [](Variables variables, const Variables& more) {
+    variables.insert(more.begin(), more.end());
+    const Launched launched(variables);
+    return launcher_advice(world_from_environment());
+  };
+  EXPECT_EQ(advice(mpich, {}), "");
+  EXPECT_TRUE(contains(advice(mpich, {{"I_MPI_MPIRUN", "mpirun"}}), "hearth env --setvars"));
+  EXPECT_EQ(advice(mpich, {{"I_MPI_MPIRUN", "mpirun"}, {"I_MPI_HYDRA_UUID", "c1"}}), "");
+}
+
 TEST(World, RefusesNonsenseByName) {
   const std::pair<Variables, const char*> cases[] = {
       {{{"RANK", "one"}, {"WORLD_SIZE", "2"}}, "RANK=one"},
