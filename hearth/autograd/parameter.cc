@@ -17,27 +17,6 @@ Tensor part_of(const Tensor& whole, const Parameter::Part& part) {
 
 }  // namespace
 
-void RowSet::add(std::span<const std::int32_t> rows) {
-  if (is_all()) return;
-  for (const std::int32_t row : rows) flags_[static_cast<std::size_t>(row)] = 1;
-}
-
-void RowSet::add(const RowSet& other) {
-  if (is_all() || other.is_all()) return add_all();
-  for (std::size_t row = 0; row < flags_.size(); ++row) flags_[row] |= other.flags_[row];
-}
-
-std::vector<std::uint8_t> RowSet::flags(std::int64_t rows) const {
-  return is_all() ? std::vector<std::uint8_t>(static_cast<std::size_t>(rows), 1) : flags_;
-}
-
-std::vector<std::int32_t> RowSet::list() const {
-  std::vector<std::int32_t> rows;
-  for (std::size_t row = 0; row < flags_.size(); ++row)
-    if (flags_[row] != 0) rows.push_back(static_cast<std::int32_t>(row));
-  return rows;
-}
-
 std::int64_t Parameter::arena_end() const {
   return offset + (shape.size() + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
 }
@@ -57,6 +36,11 @@ void Parameter::clear_grad() {
     });
   }
   if (is_embedding) grad_rows = RowSet::none(shape[0]);
+}
+
+void Parameter::begin_grad() {
+  if (!has_grad) clear_grad();
+  has_grad = true;
 }
 
 Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm) {
@@ -114,10 +98,7 @@ void ParameterStore::zero_grad() {
 }
 
 void ParameterStore::complete_grads() {
-  for (const auto& parameter : parameters_) {
-    if (!parameter->has_grad) parameter->clear_grad();
-    parameter->has_grad = true;
-  }
+  for (const auto& parameter : parameters_) parameter->begin_grad();
 }
 
 void ParameterStore::mark_changed() {

@@ -3,12 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "hearth/autograd/row_set.h"
 #include "hearth/tensor/tensor.h"
 
 namespace hearth {
@@ -22,25 +21,6 @@ struct Replica {
   // Makes what depends on the rows [begin, end) of the master; begin is a multiple of `row_unit`, end too or the last.
   std::function<void(std::int64_t begin, std::int64_t end)> fill;
   std::int64_t row_unit = 1;  // a power of two
-};
-
-// Rows of a table.
-class RowSet {
- public:
-  RowSet() = default;  // all, however many there are
-  static RowSet none(std::int64_t rows) { return RowSet(std::vector<std::uint8_t>(static_cast<std::size_t>(rows))); }
-  explicit RowSet(std::vector<std::uint8_t> flags) : flags_(std::move(flags)) {}  // one a row, 1 where it belongs
-
-  bool is_all() const { return flags_.empty(); }
-  std::vector<std::uint8_t> flags(std::int64_t rows) const;
-  std::vector<std::int32_t> list() const;  // ascending; not for all
-
-  void add_all() { flags_.clear(); }
-  void add(std::span<const std::int32_t> rows);
-  void add(const RowSet& other);
-
- private:
-  std::vector<std::uint8_t> flags_;
 };
 
 // A trainable array: slices of the store's arenas. Mostly it has one name, the Hugging Face one; query, key and value
@@ -68,6 +48,7 @@ struct Parameter {
   Tensor master_part(const Part& part) const;
   Tensor grad_part(const Part& part) const;
   void clear_grad();  // makes it zero, without touching rows that are
+  void begin_grad();  // unless this step's has begun, it begins as zero
 };
 
 // All parameters of a model in contiguous arenas, laid out in reverse order of registration, which is the order of

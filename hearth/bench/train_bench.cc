@@ -112,6 +112,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
       const double waited = seconds_waited(*profiler) - result.waited;
       result.waited += waited;
       result.exposed += reduced(team, waited, comm::ReduceOp::min);
+      result.bytes_sent += static_cast<double>(learner.reducer().launched_bytes());
     }
     result.page_faults += faults;
     result.system_allocations += system_allocations;
@@ -124,8 +125,6 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
     result.ceiling_fastest = std::max(result.ceiling_fastest, measured.gflops());
   }
   result.ceiling_impls = ceiling.impl_names();
-  result.bytes_sent =
-      static_cast<double>(learner.reducer().launched_bytes()) / static_cast<double>(options.warmup + options.steps);
   result.peak_resident_bytes_of_all =
       reduced(team, static_cast<double>(result.peak_resident_bytes), comm::ReduceOp::sum);
   return result;
@@ -162,7 +161,7 @@ io::Json TrainBenchResult::to_json() const {
           {"share_of_ceiling", gflops / ceiling.gflops()},
           {"seconds_waited_per_step", waited / steps},
           {"seconds_exposed_per_step", exposed / steps},
-          {"bytes_sent_per_step", bytes_sent},
+          {"bytes_sent_per_step", bytes_sent / steps},
           {"peak_rss_bytes", peak_resident_bytes},
           {"peak_rss_bytes_of_all_ranks", peak_resident_bytes_of_all},
           {"allocations_per_step", system_allocations / steps},

@@ -30,7 +30,7 @@ struct TrainBenchResult {
   std::string ceiling_impls;
   double waited = 0;   // seconds of all timed steps in which this rank did nothing but wait for the others' numbers
   double exposed = 0;  // the same of each step's last rank, the one that waited least: communication that nothing hid
-  double bytes_sent = 0;  // of gradients, a step
+  double bytes_sent = 0;  // of gradients, in all timed steps
   std::size_t peak_resident_bytes = 0;
   double peak_resident_bytes_of_all = 0;                        // the sum over the ranks
   double system_allocations = 0, page_faults = 0, skipped = 0;  // of all timed steps

@@ -19,8 +19,7 @@ GradTarget grad_target(Parameter& parameter) {
 }
 
 Tensor grad_target(Parameter& table, std::span<const std::int32_t> rows) {
-  if (!table.has_grad) table.clear_grad();
-  table.has_grad = true;
+  table.begin_grad();
   table.grad_rows.add(rows);
   return table.grad;
 }

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "hearth/cpu/parallel.h"
+#include "hearth/kernels/chunks.h"
 
 namespace hearth::optim {
 namespace {
-
-constexpr std::int64_t kPieceElements = 16384;
 
 struct Piece {
   Range range;
@@ -19,8 +18,8 @@ struct Piece {
 };
 
 void cut(const Range& range, std::vector<Piece>& pieces) {
-  for (std::int64_t begin = range.begin; begin < range.end; begin += kPieceElements) {
-    const std::int64_t end = std::min(range.end, begin + kPieceElements);
+  for (std::int64_t begin = range.begin; begin < range.end; begin += kernels::kFlatChunk) {
+    const std::int64_t end = std::min(range.end, begin + kernels::kFlatChunk);
     pieces.push_back({{begin, end, range.decays, range.moments + begin - range.begin}});
   }
 }
@@ -28,7 +27,7 @@ void cut(const Range& range, std::vector<Piece>& pieces) {
 void cut_rows(Parameter& parameter, const Range& range, std::vector<Piece>& pieces) {
   const std::int64_t rows = parameter.shape[0], cols = parameter.shape.size() / rows;
   const std::int64_t unit = std::ranges::max_element(parameter.replicas, {}, &Replica::row_unit)->row_unit;
-  const std::int64_t piece_rows = std::max<std::int64_t>(1, kPieceElements / (unit * cols)) * unit;
+  const std::int64_t piece_rows = std::max<std::int64_t>(1, kernels::kFlatChunk / (unit * cols)) * unit;
   for (std::int64_t row = 0; row < rows; row += piece_rows) {
     const std::int64_t row_end = std::min(rows, row + piece_rows), begin = parameter.offset + row * cols;
     const Range part{begin, parameter.offset + row_end * cols, range.decays, range.moments + begin - range.begin};

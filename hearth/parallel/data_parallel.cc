@@ -22,9 +22,9 @@ DataParallel::DataParallel(ParameterStore& parameters, const optim::OptimizerOpt
                            const DataParallelOptions& options)
     : parameters_(parameters),
       team_(std::move(team)),
-      tables_(large_tables(parameters)),
-      partition_(parameters.size(), team_.rank(), team_.size(), options.partition, intervals_of(tables_)),
-      reducer_(parameters, team_, partition_, options.wire, tables_),
+      partition_(parameters.size(), team_.rank(), team_.size(), options.partition,
+                 intervals_of(large_tables(parameters))),
+      reducer_(parameters, team_, partition_, options.wire, large_tables(parameters)),
       optimizer_(optim::make_optimizer(optimizer, parameters, partition_.own())) {}
 
 void DataParallel::backward(Tape& tape, const Var& loss, float seed, std::span<const double> reports) {

@@ -48,7 +48,6 @@ class DataParallel {
 
   ParameterStore& parameters_;
   Team team_;
-  std::vector<Parameter*> tables_;
   Partition partition_;
   GradientReducer reducer_;
   std::unique_ptr<optim::Optimizer> optimizer_;

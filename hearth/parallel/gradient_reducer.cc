@@ -45,6 +45,7 @@ void GradientReducer::backward(Tape& tape, const Var& loss, float seed) {
 
 void GradientReducer::begin(Tape& tape) {
   next_ = 0;
+  sent_bytes_ = 0;
   if (team_.size() > 1) tell_rows(tape);
   pending_.assign(partition_.buckets().size(), 0);
   for (const auto& parameter : parameters_.parameters()) {
@@ -75,8 +76,7 @@ void GradientReducer::ready(Parameter& parameter) {
 }
 
 void GradientReducer::complete(Parameter& parameter) {
-  if (!parameter.has_grad) parameter.clear_grad();
-  parameter.has_grad = true;
+  parameter.begin_grad();
   if (team_.size() > 1) parameter.grad_rows.add_all();  // others add to theirs
 }
 

@@ -29,8 +29,8 @@ class GradientReducer {
   // Waits for the others. Then the gradients that this rank owns are sums; the rest of the arena means nothing.
   void finish();
 
-  std::size_t launched() const { return next_; }              // buckets of this step
-  std::size_t launched_bytes() const { return sent_bytes_; }  // of gradients, in all steps
+  std::size_t launched() const { return next_; }  // buckets of this step
+  std::size_t launched_bytes() const { return sent_bytes_; }
 
  private:
   struct Sending {

@@ -14,16 +14,25 @@ using Notes = std::vector<std::string>;
 
 constexpr PartitionOptions kSmall{64, 256, false};  // with two ranks: 32 elements, then 64
 
-// One step of two ranks; returns what the first did, in order.
-Notes one_step(const std::vector<std::int64_t>& sizes, DType wire, const std::function<bool(std::size_t)>& uses,
-               const std::function<void(const Team&, const ToyParameters&)>& inspect) {
+// What the first of two ranks asks of its group, and notes itself, in order.
+Notes notes_of_first(const std::function<void(const Team&, Notes&)>& body) {
   Notes first_notes;
   run_team(2, [&](const Team& team) {
     Notes notes;
     NotingGroup group(team.group(), notes);
+    body(team_of(group), notes);
+    if (team.is_first()) first_notes = notes;
+  });
+  return first_notes;
+}
+
+// One step of two ranks.
+Notes one_step(const std::vector<std::int64_t>& sizes, DType wire, const std::function<bool(std::size_t)>& uses,
+               const std::function<void(const Team&, const ToyParameters&)>& inspect) {
+  return notes_of_first([&](const Team& team, Notes& notes) {
     ToyParameters toy(sizes);
     const Partition partition(toy.store.size(), team.rank(), team.size(), kSmall);
-    GradientReducer reducer(toy.store, team_of(group), partition, wire);
+    GradientReducer reducer(toy.store, team, partition, wire);
     toy.store.zero_grad();
     Tape tape;
     const Var loss = toy.forward(tape, static_cast<float>(team.rank()), uses, &notes);
@@ -31,9 +40,7 @@ Notes one_step(const std::vector<std::int64_t>& sizes, DType wire, const std::fu
     notes.emplace_back("backward ended");
     reducer.finish();
     inspect(team, toy);
-    if (team.is_first()) first_notes = notes;
   });
-  return first_notes;
 }
 
 // 32 + 64 + 16 elements of arena, laid out last to first: w2 fills the first bucket, w1 the second.
@@ -157,8 +164,7 @@ class ToyTable {
 
  private:
   void add(const std::optional<Rows>& rows, float seed) {
-    if (!table_.has_grad) table_.clear_grad();
-    table_.has_grad = true;
+    table_.begin_grad();
     if (!rows) table_.grad_rows.add_all();
     table_.grad_rows.add(rows.value_or(Rows()));
     for (const std::int32_t row : rows.value_or(Rows{0, 1, 2, 3, 4, 5, 6, 7}))
@@ -172,21 +178,17 @@ class ToyTable {
 };
 
 TEST(GradientReducerOfATable, SendsTheRowsThatSomeRankUsed) {
-  Notes first_notes;
-  run_team(2, [&](const Team& team) {
-    Notes notes;
-    NotingGroup group(team.group(), notes);
-    ToyTable toy(team_of(group));
-    const auto is_first = team.is_first();
+  const Notes notes = notes_of_first([](const Team& team, Notes&) {
+    ToyTable toy(team);
+    const bool is_first = team.is_first();
     toy.step({is_first ? ToyTable::Rows{1, 6, 1} : ToyTable::Rows{6, 0}}, 0.5f);
     EXPECT_EQ(toy.rows(), (std::vector<float>{0.5f, 1, 0, 0, 0, 0, 1, 0}));
     toy.step({is_first ? ToyTable::Rows{2} : ToyTable::Rows{3}}, 1);  // nothing is left of the other's rows
     EXPECT_EQ(toy.rows(), (std::vector<float>{0, 0, 1, 1, 0, 0, 0, 0}));
-    if (is_first) first_notes = notes;
   });
   // Which rows; the weight, unused; the rows.
-  EXPECT_EQ(first_notes, Notes({"all_reduce 8 uint8", "all_reduce 32 fp32", "all_reduce 48 fp32", "all_reduce 8 uint8",
-                                "all_reduce 32 fp32", "all_reduce 32 fp32"}));
+  EXPECT_EQ(notes, Notes({"all_reduce 8 uint8", "all_reduce 32 fp32", "all_reduce 48 fp32", "all_reduce 8 uint8",
+                          "all_reduce 32 fp32", "all_reduce 32 fp32"}));
 }
 
 TEST(GradientReducerOfATable, CountsEveryMicroBatchAndRanksThatUseNoRow) {
@@ -205,11 +207,8 @@ TEST(GradientReducerOfATable, CountsEveryMicroBatchAndRanksThatUseNoRow) {
 }
 
 TEST(GradientReducerOfATable, SendsAllOfATableThatOneRankUsesWhole) {
-  Notes first_notes;
-  run_team(2, [&](const Team& team) {
-    Notes notes;
-    NotingGroup group(team.group(), notes);
-    ToyTable toy(team_of(group));
+  const Notes notes = notes_of_first([](const Team& team, Notes&) {
+    ToyTable toy(team);
     if (team.is_first())
       toy.step({ToyTable::Rows{5}}, 1);
     else
@@ -217,10 +216,9 @@ TEST(GradientReducerOfATable, SendsAllOfATableThatOneRankUsesWhole) {
     EXPECT_EQ(toy.rows(), (std::vector<float>{1, 1, 1, 1, 1, 2, 1, 1}));
     toy.step({ToyTable::Rows{5}}, 1);
     EXPECT_EQ(toy.rows(), (std::vector<float>{0, 0, 0, 0, 0, 2, 0, 0}));
-    if (team.is_first()) first_notes = notes;
   });
-  EXPECT_EQ(first_notes, Notes({"all_reduce 8 uint8", "all_reduce 32 fp32", "all_reduce 128 fp32", "all_reduce 8 uint8",
-                                "all_reduce 32 fp32", "all_reduce 16 fp32"}));
+  EXPECT_EQ(notes, Notes({"all_reduce 8 uint8", "all_reduce 32 fp32", "all_reduce 128 fp32", "all_reduce 8 uint8",
+                          "all_reduce 32 fp32", "all_reduce 16 fp32"}));
 }
 
 TEST(GradientReducerOfATable, InBf16AndSharded) {
@@ -233,10 +231,8 @@ TEST(GradientReducerOfATable, InBf16AndSharded) {
 }
 
 TEST(GradientReducerOfATable, TakesWhatIsShorter) {
-  run_team(2, [](const Team& team) {
-    Notes notes;
-    NotingGroup group(team.group(), notes);
-    ToyTable toy(team_of(group), DType::f32, true);
+  notes_of_first([](const Team& team, const Notes& notes) {
+    ToyTable toy(team, DType::f32, true);
     toy.step({ToyTable::Rows{0, 1, 2}}, 1);
     EXPECT_EQ(notes.back(), "all_reduce 48 fp32");
     toy.step({ToyTable::Rows{0, 1, 2, 3}}, 1);  // there and back
