@@ -4,7 +4,7 @@ much of the communication hides behind backward. ranks.py HEARTH [options]
 
 The batch of all ranks together is the same throughout. Communication is what `hearth bench allreduce` takes for as many
 bytes as a step sends when nothing else runs; exposed is what the rank that came last waited for it in a step, hidden the
-rest."""
+rest. "For slower ranks" is what ranks waited, on average, for the slowest."""
 
 import argparse
 import json
@@ -13,11 +13,19 @@ import statistics
 import subprocess
 
 
-def measure(hearth, ranks, communication_cores, words, backend):
-    launch = [hearth, "launch", "--num_processes", str(ranks)] if ranks > 1 else [hearth]
-    if ranks > 1 and communication_cores:
-        launch += ["--ccl_worker_count", str(communication_cores)]
-    done = subprocess.run(launch + ["bench"] + words + ["--json"] + (["--ddp_backend", backend] if ranks > 1 else []),
+def launch_words(args, ranks, communication_cores):
+    if ranks == 1:
+        return [args.hearth]
+    if args.launcher:
+        return args.launcher.replace("{ranks}", str(ranks)).split() + [args.hearth]
+    cores = ["--ccl_worker_count", str(communication_cores)] if communication_cores else []
+    return [args.hearth, "launch", "--num_processes", str(ranks)] + cores
+
+
+def measure(args, ranks, communication_cores, words):
+    launch = launch_words(args, ranks, communication_cores)
+    distribution = ["--ddp_backend", args.ddp_backend] if ranks > 1 else []
+    done = subprocess.run(launch + ["bench"] + words + ["--json"] + distribution,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = [line[line.index("{"):] for line in done.stdout.splitlines() if '{"bench"' in line]
     if done.returncode != 0 or not lines:
@@ -33,6 +41,8 @@ def main():
     parser.add_argument("--model", default="bert-base")
     parser.add_argument("--dtype", default="bf16")
     parser.add_argument("--ddp_backend", default="gloo")
+    parser.add_argument("--launcher", help="instead of hearth launch, such as 'mpirun -n {ranks}'")
+    parser.add_argument("--sharded_optimizer", action="store_true")
     parser.add_argument("--wire", default="fp32")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--warmup", type=int, default=2)
@@ -46,23 +56,27 @@ def main():
     for _ in range(args.turns):
         for ranks, cores in settings:
             train = ["train", "--model", args.model, "--dtype", args.dtype, "--batch", str(args.batch // ranks),
-                     "--steps", str(args.steps), "--warmup", str(args.warmup)] + (["--ddp_wire_dtype", args.wire] if ranks > 1 else [])
-            steps[ranks, cores].append(measure(args.hearth, ranks, cores, train, args.ddp_backend))
+                     "--steps", str(args.steps), "--warmup", str(args.warmup)]
+            if ranks > 1:
+                train += ["--ddp_wire_dtype", args.wire] + ["--sharded_optimizer"] * args.sharded_optimizer
+            steps[ranks, cores].append(measure(args, ranks, cores, train))
     for ranks, cores in settings:
         if ranks > 1:
             size = statistics.mean(turn["bytes_sent_per_step"] for turn in steps[ranks, cores])
             message = ["allreduce", "--sizes", str(int(size)), "--rounds", "3", "--dtype", args.wire]
-            messages[ranks, cores] = measure(args.hearth, ranks, cores, message, args.ddp_backend)["seconds"]
+            messages[ranks, cores] = measure(args, ranks, cores, message)["seconds"]
     rate = {key: statistics.mean(turn["tokens_per_second"] for turn in turns) for key, turns in steps.items()}
-    print("| ranks | communication cores of each | tokens/s | over one rank | communication | exposed | hidden |\n"
-          "|---|---|---|---|---|---|---|")
+    print("| ranks | communication cores of each | tokens/s | over one rank | communication | exposed | hidden "
+          "| for slower ranks |\n|---|---|---|---|---|---|---|---|")
     for key in settings:
         row = f"| {key[0]} | {key[1]} | {rate[key]:.0f} | {rate[key] / rate[settings[0]]:.2f} |"
         if key in messages:
             exposed = statistics.mean(turn["seconds_exposed_per_step"] for turn in steps[key])
-            row += f" {messages[key]:.3f} s | {exposed:.3f} s | {100 * (1 - exposed / messages[key]):.0f}% |"
+            slower = statistics.mean(turn["seconds_waited_per_step"] for turn in steps[key]) - exposed
+            row += (f" {messages[key]:.3f} s | {exposed:.3f} s | {100 * (1 - exposed / messages[key]):.0f}% "
+                    f"| {slower:.3f} s |")
         else:
-            row += " | | |"
+            row += " | | | |"
         print(row, flush=True)
 
 

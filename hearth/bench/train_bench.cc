@@ -91,6 +91,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
   result.ranks = team.size();
   result.backend = team.group().backend();
   std::optional<Profiler> profiler;
+  double own_waited = 0;
   for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
     const Batch batch = next_batch(workload, team);
     if (step == options.warmup && team.size() > 1) profiler.emplace();
@@ -100,17 +101,18 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
     const Timer timer;
     const StepResult done = training_step(*model, learner, scaler, std::span(&batch, 1),
                                           static_cast<std::uint64_t>(step), 3e-5, {.compute = options.dtype});
-    const double seconds = timer.seconds();
+    const double own_seconds = timer.seconds();
     const double faults = faults_of(cpu::process_usage()) - faults_before;
     const double system_allocations = SystemMemory().allocations_since(memory_before);
     result.peak_resident_bytes = cpu::process_usage().peak_resident_bytes;
     const Work measured = of_all_ranks(ceiling.measure(batch.tokens()), team);
     if (step < options.warmup) continue;
 
-    result.seconds.push_back(seconds);
+    result.seconds.push_back(reduced(team, own_seconds, comm::ReduceOp::max));
     if (profiler) {
-      const double waited = seconds_waited(*profiler) - result.waited;
-      result.waited += waited;
+      const double waited = seconds_waited(*profiler) - own_waited;
+      own_waited += waited;
+      result.waited += reduced(team, waited, comm::ReduceOp::avg);
       result.exposed += reduced(team, waited, comm::ReduceOp::min);
       result.bytes_sent += static_cast<double>(learner.reducer().launched_bytes());
     }
@@ -200,8 +202,8 @@ std::string TrainBenchResult::to_text() const {
   row("share of the ceiling", fmt::format("{:.1f}%", 100 * number("share_of_ceiling")));
   if (ranks > 1)
     row("waiting",
-        fmt::format("{:.4g} s a step for gradients and weights of others, on rank 0; {:.4g} on the rank that "
-                    "came last",
+        fmt::format("{:.4g} s a step and rank for gradients and weights of others: {:.4g} for their way, the rest for "
+                    "slower ranks",
                     number("seconds_waited_per_step"), number("seconds_exposed_per_step")));
   row("peak memory",
       fmt::format("{:.2f} GiB{}", number("peak_rss_bytes_of_all_ranks") / (1 << 30),

@@ -23,12 +23,12 @@ struct TrainBenchResult {
   TrainBenchOptions options;
   int ranks = 1;
   std::string backend;                              // of their group
-  std::vector<double> seconds;                      // of each timed step
+  std::vector<double> seconds;                      // of each timed step, until the last rank was done
   double tokens = 0, flops = 0;                     // of all timed steps and ranks
   Work ceiling;                                     // of all measurements between them, of all ranks together
   double ceiling_slowest = 0, ceiling_fastest = 0;  // GFLOP/s of single measurements
   std::string ceiling_impls;
-  double waited = 0;   // seconds of all timed steps in which this rank did nothing but wait for the others' numbers
+  double waited = 0;   // seconds of all timed steps in which a rank, on average, did nothing but wait for the others'
   double exposed = 0;  // the same of each step's last rank, the one that waited least: communication that nothing hid
   double bytes_sent = 0;  // of gradients, in all timed steps
   std::size_t peak_resident_bytes = 0;

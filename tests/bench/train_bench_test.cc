@@ -76,6 +76,8 @@ TEST_F(SmallModel, RanksCountTogether) {
     EXPECT_GT(json.at("bytes_sent_per_step").get<double>(), 0);
     EXPECT_GT(json.at("peak_rss_bytes_of_all_ranks").get<double>(), 1.5 * json.at("peak_rss_bytes").get<double>());
     EXPECT_EQ(results[0].flops, results[1].flops);
+    EXPECT_EQ(results[0].seconds, results[1].seconds);  // until the last was done
+    EXPECT_EQ(results[0].waited, results[1].waited);
     EXPECT_TRUE(contains(results[0].to_text(), "2 over threads"));
   }
 }
