@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdio>
 
 #include "hearth/apps/command.h"
 #include "hearth/apps/processes.h"
@@ -97,10 +99,18 @@ struct Run {
   }
 };
 
+void stop_until_continued(const bench::TrainBenchResult& so_far) {
+  const io::Json line{{"bench", "train, in turn"}, {"seconds", so_far.seconds}};
+  fmt::print("{}\n", io::dump_json(line, io::kOneLine));
+  std::fflush(stdout);
+  std::raise(SIGSTOP);
+}
+
 int bench_train(std::span<const std::string> words, const comm::World& world) {
   bench::TrainBenchOptions options;
   TrainingArguments training;
   std::string dtype(name_of(options.dtype));
+  bool in_turn = false;
   Run run(
       "train",
       "Times training steps of question answering on random weights and tokens. Several ranks train one model, each "
@@ -114,6 +124,9 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   run.arguments.add("dtype", &dtype, "number format").choices(kFormats);
   run.arguments.add("steps", &options.steps, "steps to time").at_least(1);
   run.arguments.add("warmup", &options.warmup, "steps before them").at_least(0);
+  run.arguments.add("in_turn", &in_turn,
+                    "before each timed step print the seconds of those before as a line of JSON, and stop until "
+                    "continued (SIGSTOP, SIGCONT): for bench/in_turn.py, which compares programs step by step");
   run.add_communication(training);
   run.arguments.add("ddp_bucket_cap_mb", &training.ddp_bucket_cap_mb, "MiB of gradients sent at once; 25 otherwise")
       .at_least(1);
@@ -123,6 +136,7 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   if (!run.begin(words)) return 0;
   options.dtype = format_named(dtype);
   options.distribution = data_parallel_options(training);
+  if (in_turn) options.before_step = stop_until_continued;
   training.num_threads = run.threads;
   const bench::TrainBenchResult result = bench::bench_train(options, join(training, world));
   return run.end({result.to_json()}, result.to_text());

@@ -95,6 +95,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
   for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
     const Batch batch = next_batch(workload, team);
     if (step == options.warmup && team.size() > 1) profiler.emplace();
+    if (step >= options.warmup && team.is_first()) options.before_step(result);
     team.barrier();
     const SystemMemory memory_before;
     const double faults_before = faults_of(cpu::process_usage());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 
 namespace hearth::bench {
 
+struct TrainBenchResult;
+
 struct TrainBenchOptions {
   std::string model = "bert-base";  // see model_config
   std::int64_t batch = 12, seq = 384;
@@ -17,6 +20,8 @@ struct TrainBenchOptions {
   std::int64_t steps = 5, warmup = 2;
   std::string lengths;  // a file, see read_lengths; empty: every sequence has `seq` tokens
   parallel::DataParallelOptions distribution;
+  // Called by the first rank before each timed step, which the others wait for.
+  std::function<void(const TrainBenchResult& so_far)> before_step = [](const TrainBenchResult&) {};
 };
 
 struct TrainBenchResult {
