@@ -10,7 +10,8 @@ COMMAND runs `hearth bench train`, under any launcher on this host:
                two="taskset -c 0,1 hearth launch --num_processes 2 bench train --batch 6"
 
 All of them are in memory at the same time. Printed are each one's mean and spread, how many times as fast as the first it
-was (mean against mean), and the least and the most of single rounds. A batch is taken to be the same work for all."""
+was (mean against mean), and the least and the most of single rounds. A batch is taken to be the same work for all. Of
+several ranks: what a rank waited a step, on average, for communication that nothing hid and for slower ranks."""
 
 import argparse
 import json
@@ -26,7 +27,7 @@ MARK = "HEARTH_BENCH_TURN"
 
 class Program:
     def __init__(self, name, command, options, port):
-        self.name, self.seconds = name, []
+        self.name, self.seconds, self.waited, self.exposed = name, [], 0, 0
         self.mark = f"{os.getpid()}.{port}"
         environment = {**os.environ, MARK: self.mark, "MASTER_PORT": str(port)}
         self.process = subprocess.Popen(shlex.split(command) + ["--json", "--in_turn"] + options, env=environment,
@@ -36,7 +37,9 @@ class Program:
     def wait(self):
         for line in self.process.stdout:
             if '"train, in turn"' in line:
-                self.seconds = json.loads(line[line.index("{"):])["seconds"]
+                done = json.loads(line[line.index("{"):])
+                self.seconds, self.waited, self.exposed = (done[key] for key in
+                                                           ("seconds", "seconds_waited", "seconds_exposed"))
                 return
         raise SystemExit(f"{self.name} ended before its turn")
 
@@ -94,12 +97,14 @@ def main():
         for program in programs:
             program.end()
     first = programs[0].seconds
-    print("| | steps | seconds a step | least to most | over the first | of single rounds |\n|---|---|---|---|---|---|")
+    print("| | steps | seconds a step | least to most | over the first | of single rounds | exposed | for slower ranks |\n"
+          "|---|---|---|---|---|---|---|---|")
     for program in programs:
         own = program.seconds
         rounds = [a / b for a, b in zip(first, own)]
         print(f"| {program.name} | {len(own)} | {statistics.mean(own):.3f} | {min(own):.3f} to {max(own):.3f} "
-              f"| {statistics.mean(first) / statistics.mean(own):.3f} | {min(rounds):.2f} to {max(rounds):.2f} |")
+              f"| {statistics.mean(first) / statistics.mean(own):.3f} | {min(rounds):.2f} to {max(rounds):.2f} "
+              f"| {program.exposed / len(own):.3f} | {(program.waited - program.exposed) / len(own):.3f} |")
 
 
 if __name__ == "__main__":

@@ -100,7 +100,10 @@ struct Run {
 };
 
 void stop_until_continued(const bench::TrainBenchResult& so_far) {
-  const io::Json line{{"bench", "train, in turn"}, {"seconds", so_far.seconds}};
+  const io::Json line{{"bench", "train, in turn"},
+                      {"seconds", so_far.seconds},
+                      {"seconds_waited", so_far.waited},
+                      {"seconds_exposed", so_far.exposed}};
   fmt::print("{}\n", io::dump_json(line, io::kOneLine));
   std::fflush(stdout);
   std::raise(SIGSTOP);
