@@ -18,6 +18,7 @@ import json
 import os
 import shlex
 import signal
+import socket
 import statistics
 import subprocess
 import time
@@ -25,9 +26,16 @@ import time
 MARK = "HEARTH_BENCH_TURN"
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class Program:
-    def __init__(self, name, command, options, port):
+    def __init__(self, name, command, options):
         self.name, self.seconds, self.waited, self.exposed = name, [], 0, 0
+        port = free_port()
         self.mark = f"{os.getpid()}.{port}"
         environment = {**os.environ, MARK: self.mark, "MASTER_PORT": str(port)}
         self.process = subprocess.Popen(shlex.split(command) + ["--json", "--in_turn"] + options, env=environment,
@@ -84,9 +92,9 @@ def main():
     programs = []
     try:
         options = ["--steps", str(args.rounds + 1), "--warmup", str(args.warmup)]
-        for port, program in enumerate(args.programs, 29500):
+        for program in args.programs:
             name, _, command = program.partition("=")
-            programs.append(Program(name, command, options, port))
+            programs.append(Program(name, command, options))
             programs[-1].take_turn()
         for done in range(args.rounds):
             if time.monotonic() - start > args.seconds and done > 0:
@@ -102,7 +110,7 @@ def main():
     for program in programs:
         own = program.seconds
         rounds = [a / b for a, b in zip(first, own)]
-        print(f"| {program.name} | {len(own)} | {statistics.mean(own):.3f} | {min(own):.3f} to {max(own):.3f} "
+        print(f"| {program.name} | {len(own)} | {statistics.mean(own):.4g} | {min(own):.4g} to {max(own):.4g} "
               f"| {statistics.mean(first) / statistics.mean(own):.3f} | {min(rounds):.2f} to {max(rounds):.2f} "
               f"| {program.exposed / len(own):.3f} | {(program.waited - program.exposed) / len(own):.3f} |")
 

@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 #include <omp.h>
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -44,6 +47,27 @@ std::string openmp_runtime() {
 }
 
 namespace detail {
+
+// GNU OpenMP does not tell the thread sanitizer that a team begins after what came before it, and ends before what
+// comes after. A build with the sanitizer does, and leaves alone what the compiler itself hands to the threads.
+#ifdef __SANITIZE_THREAD__
+__attribute__((no_sanitize("thread"))) void run_team(int threads, const std::function<void()>& body) {
+  char begin, end;
+  __tsan_release(&begin);
+#pragma omp parallel num_threads(threads)
+  {
+    __tsan_acquire(&begin);
+    body();
+    __tsan_release(&end);
+  }
+  __tsan_acquire(&end);
+}
+#else
+void run_team(int threads, const std::function<void()>& body) {
+#pragma omp parallel num_threads(threads)
+  body();
+}
+#endif
 
 TaskScope::TaskScope() : threads_before_(omp_get_max_threads()) {
   omp_set_num_threads(1);

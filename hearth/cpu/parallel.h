@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +24,9 @@ int default_threads(const Topology&);
 std::string openmp_runtime();  // "libgomp.so.1, specification 201511"
 
 namespace detail {
+
+// Runs body on each thread of a team of so many.
+void run_team(int threads, const std::function<void()>& body);
 
 // Marks the thread as inside a task. There no library call may start threads of its own: sums would be split
 // differently.
@@ -77,12 +82,12 @@ template <class Task>
 void parallel_for(std::int64_t count, Task&& task) {
   if (count <= 0) return;
   std::exception_ptr failure;
+  std::once_flag failed;
   const auto guarded = [&](std::int64_t i) {
     try {
       task(i);
     } catch (...) {
-#pragma omp critical(hearth_parallel_for)
-      if (!failure) failure = std::current_exception();
+      std::call_once(failed, [&] { failure = std::current_exception(); });
     }
   };
   // Always the whole team: OpenMP's runtime would end the threads that a smaller one leaves out, with their scratch.
@@ -94,11 +99,10 @@ void parallel_for(std::int64_t count, Task&& task) {
     for (std::int64_t i = 0; i < count; ++i) guarded(i);
   } else {
     detail::TaskShares& shares = detail::TaskShares::of(count, threads);
-#pragma omp parallel num_threads(threads)
-    {
+    detail::run_team(threads, [&] {
       const detail::TaskScope scope;
       shares.run(guarded);
-    }
+    });
   }
   if (failure) std::rethrow_exception(failure);
 }
