@@ -38,8 +38,11 @@ class Program:
         port = free_port()
         self.mark = f"{os.getpid()}.{port}"
         environment = {**os.environ, MARK: self.mark, "MASTER_PORT": str(port)}
-        self.process = subprocess.Popen(shlex.split(command) + ["--json", "--in_turn"] + options, env=environment,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        try:
+            self.process = subprocess.Popen(shlex.split(command) + ["--json", "--in_turn"] + options, env=environment,
+                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        except OSError as error:
+            raise SystemExit(f"{name} cannot be started: {error}")
 
     # Until the program has stopped before a step; reads how long those before took.
     def wait(self):
@@ -94,6 +97,8 @@ def main():
         options = ["--steps", str(args.rounds + 1), "--warmup", str(args.warmup)]
         for program in args.programs:
             name, _, command = program.partition("=")
+            if not command:
+                parser.error(f"'{program}' is not NAME=COMMAND")
             programs.append(Program(name, command, options))
             programs[-1].take_turn()
         for done in range(args.rounds):
