@@ -18,7 +18,6 @@ import json
 import os
 import shlex
 import signal
-import socket
 import statistics
 import subprocess
 import time
@@ -26,16 +25,9 @@ import time
 MARK = "HEARTH_BENCH_TURN"
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Program:
-    def __init__(self, name, command, options):
+    def __init__(self, name, command, options, port):
         self.name, self.seconds, self.waited, self.exposed = name, [], 0, 0
-        port = free_port()
         self.mark = f"{os.getpid()}.{port}"
         environment = {**os.environ, MARK: self.mark, "MASTER_PORT": str(port)}
         try:
@@ -95,11 +87,11 @@ def main():
     programs = []
     try:
         options = ["--steps", str(args.rounds + 1), "--warmup", str(args.warmup)]
-        for program in args.programs:
+        for port, program in enumerate(args.programs, 20000 + os.getpid() % 10000):  # below those that systems hand out
             name, _, command = program.partition("=")
             if not command:
                 parser.error(f"'{program}' is not NAME=COMMAND")
-            programs.append(Program(name, command, options))
+            programs.append(Program(name, command, options, port))
             programs[-1].take_turn()
         for done in range(args.rounds):
             if time.monotonic() - start > args.seconds and done > 0:

@@ -13,19 +13,11 @@ import statistics
 import subprocess
 
 
-def launch_words(args, ranks, communication_cores):
-    if ranks == 1:
-        return [args.hearth]
-    if args.launcher:
-        return args.launcher.replace("{ranks}", str(ranks)).split() + [args.hearth]
-    cores = ["--ccl_worker_count", str(communication_cores)] if communication_cores else []
-    return [args.hearth, "launch", "--num_processes", str(ranks)] + cores
-
-
-def measure(args, ranks, communication_cores, words):
-    launch = launch_words(args, ranks, communication_cores)
-    distribution = ["--ddp_backend", args.ddp_backend] if ranks > 1 else []
-    done = subprocess.run(launch + ["bench"] + words + ["--json"] + distribution,
+def measure(hearth, ranks, communication_cores, words, backend):
+    launch = [hearth, "launch", "--num_processes", str(ranks)] if ranks > 1 else [hearth]
+    if ranks > 1 and communication_cores:
+        launch += ["--ccl_worker_count", str(communication_cores)]
+    done = subprocess.run(launch + ["bench"] + words + ["--json"] + (["--ddp_backend", backend] if ranks > 1 else []),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = [line[line.index("{"):] for line in done.stdout.splitlines() if '{"bench"' in line]
     if done.returncode != 0 or not lines:
@@ -41,8 +33,6 @@ def main():
     parser.add_argument("--model", default="bert-base")
     parser.add_argument("--dtype", default="bf16")
     parser.add_argument("--ddp_backend", default="gloo")
-    parser.add_argument("--launcher", help="instead of hearth launch, such as 'mpirun -n {ranks}'")
-    parser.add_argument("--sharded_optimizer", action="store_true")
     parser.add_argument("--wire", default="fp32")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--warmup", type=int, default=2)
@@ -58,13 +48,13 @@ def main():
             train = ["train", "--model", args.model, "--dtype", args.dtype, "--batch", str(args.batch // ranks),
                      "--steps", str(args.steps), "--warmup", str(args.warmup)]
             if ranks > 1:
-                train += ["--ddp_wire_dtype", args.wire] + ["--sharded_optimizer"] * args.sharded_optimizer
-            steps[ranks, cores].append(measure(args, ranks, cores, train))
+                train += ["--ddp_wire_dtype", args.wire]
+            steps[ranks, cores].append(measure(args.hearth, ranks, cores, train, args.ddp_backend))
     for ranks, cores in settings:
         if ranks > 1:
             size = statistics.mean(turn["bytes_sent_per_step"] for turn in steps[ranks, cores])
             message = ["allreduce", "--sizes", str(int(size)), "--rounds", "3", "--dtype", args.wire]
-            messages[ranks, cores] = measure(args, ranks, cores, message)["seconds"]
+            messages[ranks, cores] = measure(args.hearth, ranks, cores, message, args.ddp_backend)["seconds"]
     rate = {key: statistics.mean(turn["tokens_per_second"] for turn in turns) for key, turns in steps.items()}
     print("| ranks | communication cores of each | tokens/s | over one rank | communication | exposed | hidden "
           "| for slower ranks |\n|---|---|---|---|---|---|---|---|")

@@ -103,7 +103,7 @@ TEST_F(Contract, MemoryComesFromTheNode) {
 
 TEST_F(Contract, TwoRanksTrainAsUnderMpirun) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizers do not go with what MPICH loads: it leaks, and dies";
+  GTEST_SKIP() << "what the plug-ins load is not built for a sanitizer: it leaks, and MPICH dies";
 #endif
   if (!fs::exists("/usr/bin/mpirun.mpich")) GTEST_SKIP() << "there is no mpirun.mpich";
   if (cpu::topology().usable_cores < 2) GTEST_SKIP() << "there is one core for two ranks";
