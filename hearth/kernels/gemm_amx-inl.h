@@ -41,9 +41,9 @@ inline std::int64_t packed_elements(DType type, std::int64_t size, std::int64_t 
 
 using Pack = void (*)(const Operand&, Part, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*);
 
-// Panels of an operand, on all threads: of all of it, or of the rows [begin, end) that it is stored in, which are panels
-// where k runs along memory and else blocks of k. Tasks read memory along its rows: a row of panels after the other, or
-// a few blocks of k for many panels.
+// Panels of an operand, on all threads: of all of it, or of the rows [begin, end) that it is stored in, which are
+// panels where k runs along memory and else blocks of k. Tasks read memory along its rows: a row of panels after the
+// other, or a few blocks of k for many panels.
 inline void pack_rows(const Operand& operand, DType type, Pack pack, std::uint16_t* packed, std::int64_t row_begin = 0,
                       std::int64_t row_end = std::numeric_limits<std::int64_t>::max()) {
   const auto parts = parts_of(type);
@@ -62,6 +62,7 @@ inline void pack_rows(const Operand& operand, DType type, Pack pack, std::uint16
       for (std::int64_t part = 0; part < std::ssize(parts); ++part)
         pack(operand, parts[part], panel, begin, end,
              packed + (panel * std::ssize(parts) + part) * panel_size + begin * 2 * kTileElements);
+    finish_packing();
   });
 }
 

@@ -81,8 +81,11 @@ inline void transpose(Row (&r)[16]) {
   }
 }
 
-inline void store(const Row (&rows)[16], std::uint16_t* tile) {
-  for (int i = 0; i < 16; ++i) _mm512_store_si512(tile + 32 * i, rows[i]);
+inline void store(const Row (&rows)[16], std::uint16_t* tile, bool past_cache) {
+  if (past_cache)
+    for (int i = 0; i < 16; ++i) _mm512_stream_si512(reinterpret_cast<Row*>(tile + 32 * i), rows[i]);
+  else
+    for (int i = 0; i < 16; ++i) _mm512_store_si512(tile + 32 * i, rows[i]);
 }
 
 // 16 rows of 32 along k, as they lie.
@@ -114,7 +117,9 @@ inline void load_pairs(const Operand& operand, std::int64_t col, std::int64_t k,
 template <Part part, class T>
 void pack_as(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
              std::uint16_t* packed) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 19;  // numbers: packed they take half of a second-level cache
   const std::int64_t at = panel * kPanel;
+  const bool past_cache = sizeof(T) == sizeof(float) && operand.size * operand.k >= kLarge;
   Row one[16], two[16];
   for (std::int64_t block = begin; block < end; ++block, packed += 2 * kTileElements) {
     const std::int64_t k = block * kBlock;
@@ -129,8 +134,8 @@ void pack_as(const Operand& operand, bool left, std::int64_t panel, std::int64_t
       transpose(one);
       transpose(two);
     }
-    store(one, packed);
-    store(two, packed + kTileElements);
+    store(one, packed, past_cache);
+    store(two, packed + kTileElements, past_cache);
   }
 }
 
@@ -166,5 +171,7 @@ void pack_right(const Operand& operand, Part part, std::int64_t panel, std::int6
                 std::uint16_t* packed) {
   pack(operand, part, false, panel, begin, end, packed);
 }
+
+void finish_packing() { _mm_sfence(); }
 
 }  // namespace hearth::kernels::amx
