@@ -4,9 +4,11 @@
 #define HWY_TARGET_INCLUDE "hearth/kernels/optimizer.cc"
 #include "hearth/kernels/simd.h"
 // After simd.h.
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 
 #include <cmath>
+#include <initializer_list>
 
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/chunks.h"
@@ -17,12 +19,17 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 namespace {
 
+// How far ahead of a vector its successors are asked for, in numbers. One core of an Intel server reads a fifth faster
+// so; AMD's lose beyond the 128 of an update.
+constexpr std::int64_t kSquaresAhead = 1024, kUpdateAhead = 128;
+
 double sum_of_squares_range(std::int64_t n, const float* x) {
   const F32 d;
   const hn::Half<F32> dh;
   const hn::RepartitionToWide<F32> dw;
   auto sum0 = hn::Zero(dw), sum1 = hn::Zero(dw);
   for_vectors(d, n, [&](std::int64_t i, auto lanes) HWY_ATTR {
+    hwy::Prefetch(x + i + kSquaresAhead);
     const auto v = lanes.load(d, x + i);
     const auto low = hn::PromoteTo(dw, hn::LowerHalf(dh, v)), high = hn::PromoteTo(dw, hn::UpperHalf(dh, v));
     sum0 = hn::MulAdd(low, low, sum0);
@@ -42,6 +49,8 @@ void adamw_range(const AdamWStep& step, std::int64_t n, float* p, const float* g
   const auto root_correction2 = set(std::sqrt(correction2)), eps = set(step.eps);
   const auto step_size = set(step.lr / correction1);
   for_vectors(d, n, [&](std::int64_t i, auto lanes) HWY_ATTR {
+    for (const float* stream : std::initializer_list<const float*>{p, g, m, v})
+      hwy::Prefetch(stream + i + kUpdateAhead);
     const auto gradient = hn::Mul(lanes.load(d, g + i), scale);
     const auto m_before = lanes.load(d, m + i);
     const auto m_now = hn::MulAdd(hn::Sub(gradient, m_before), rate1, m_before);
