@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <oneapi/ccl.hpp>
 
@@ -147,7 +148,11 @@ class CclEngine : public Engine {
   }
 
   void reduce_scatter(const void* whole, void* part, std::size_t count, Type type, Op op) override {
-    wait(ccl::reduce_scatter(whole, part, count, type_of(type), op_of(op), *comm_));
+    const bool in_place = part == place(whole, count * bytes_of(type));  // which oneCCL has not
+    const auto apart = std::make_unique_for_overwrite<char[]>(in_place ? count * bytes_of(type) : 0);
+    void* const result = in_place ? apart.get() : part;
+    wait(ccl::reduce_scatter(whole, result, count, type_of(type), op_of(op), *comm_));
+    if (in_place) std::memcpy(part, result, count * bytes_of(type));
   }
 
   void broadcast(void* data, std::size_t bytes, int root) override {

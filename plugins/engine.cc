@@ -91,15 +91,10 @@ const char* reduce(void* engine, void* data, std::size_t count, Type type, Op op
 const char* reduce_scatter(void* engine, const void* whole, void* part, std::size_t count, Type type, Op op) {
   return answer([&] {
     Engine& e = engine_of(engine);
-    const std::size_t bytes = count * bytes_of(type);
-    const char* begin = static_cast<const char*>(whole);
-    const bool in_place = part >= begin && part < begin + bytes * e.world().size;
-    std::vector<char> apart(in_place ? bytes : 0);
-    char* result = in_place ? apart.data() : static_cast<char*>(part);
-    by_slices(e, whole, nullptr, bytes, bytes_of(type), [&](const void* in, void*, std::size_t at, std::size_t piece) {
-      e.reduce_scatter(in, result + at, piece / bytes_of(type), type, op);
-    });
-    if (in_place) std::memcpy(part, result, bytes);
+    by_slices(e, whole, nullptr, count * bytes_of(type), bytes_of(type),
+              [&](const void* in, void*, std::size_t at, std::size_t piece) {
+                e.reduce_scatter(in, static_cast<char*>(part) + at, piece / bytes_of(type), type, op);
+              });
   });
 }
 

@@ -53,8 +53,7 @@ class Request {
   virtual bool done() = 0;
 };
 
-// Counts are never zero, and no message is larger than the limit. The part may lie in its place of the whole, but for
-// reduce_scatter.
+// Counts are never zero, and no message is larger than the limit. The part may lie in its place of the whole.
 class Engine {
  public:
   explicit Engine(const World& world) : world_(world) {}

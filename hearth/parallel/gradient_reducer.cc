@@ -102,22 +102,23 @@ void GradientReducer::launch(const optim::Interval& bucket) {
     if (sends_rows(*table)) return launch_rows(*table, bucket);
   }
   const std::int64_t part = partition_.part_size(bucket);
-  const bool sharded = partition_.sharded();
-  while ((sharded || wire_ != DType::f32) && under_way_.size() >= kMostCopies) land_first();
+  const bool sharded = partition_.sharded(), copies = wire_ != DType::f32 || (sharded && !partition_.is_even(bucket));
+  while (copies && under_way_.size() >= kMostCopies) land_first();
   Sending sending;
   sending.bucket = bucket;
   float* const gradients = parameters_.grad().data<float>() + bucket.begin;
   void* whole = gradients;
-  if (wire_ != DType::f32 || (sharded && !partition_.is_even(bucket))) {
+  if (copies) {
     sending.sent = Tensor({sharded ? part * team_.size() : bucket.size()}, wire_);
     kernels::convert(DType::f32, gradients, wire_, sending.sent.raw(), bucket.size());
     sending.sent.slice(bucket.size(), sending.sent.size()).fill_zero();
     whole = sending.sent.raw();
   }
   if (sharded) {
-    sending.received = Tensor({part}, wire_);
-    sending.work = team_.group().reduce_scatter(whole, sending.received.raw(), static_cast<std::size_t>(part), wire_,
-                                                comm::ReduceOp::sum);
+    if (copies) sending.received = Tensor({part}, wire_);
+    void* const sums = copies ? sending.received.raw() : gradients + team_.rank() * part;
+    sending.work =
+        team_.group().reduce_scatter(whole, sums, static_cast<std::size_t>(part), wire_, comm::ReduceOp::sum);
   } else {
     sending.received = sending.sent;
     sending.work = team_.group().all_reduce(whole, static_cast<std::size_t>(bucket.size()), wire_);
