@@ -1,15 +1,31 @@
 #include "hearth/apps/processes.h"
 
+#include <unistd.h>
+
 #include <chrono>
+#include <memory>
+#include <utility>
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/comm/connect.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/cpu/topology.h"
 #include "hearth/launch/started_rank.h"
 
 namespace hearth::apps {
+namespace {
+
+// Between ranks of one host a message is copying, done by their own cores. Where that is the only core that a rank
+// computes on, nothing is hidden by doing it early: the two merely take turns, each finding the cache full of the
+// other's. Not so gloo's sockets, which leave time to compute in.
+bool overlap_pays(const comm::World& world, std::string_view backend, const std::vector<int>& communication_cpus) {
+  return world.several_hosts() || backend == "gloo" || !communication_cpus.empty() || cpu::num_threads() > 1 ||
+         cpu::processors_of_process(getpid()).size() > 1;
+}
+
+}  // namespace
 
 void log_as(const comm::World& world) {
   if (world.size == 1) return;
@@ -41,7 +57,9 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   options.timeout = std::chrono::seconds(args.ddp_timeout);
   options.cpus = launch::place_this_process(world.local_rank, world.local_size);
   if (args.num_threads > 0) cpu::set_num_threads(static_cast<int>(args.num_threads));
-  parallel::Team team(comm::connect(world, options), world.local_rank);
+  std::shared_ptr<comm::ProcessGroup> group = comm::connect(world, options);
+  const bool overlaps = overlap_pays(world, group->backend(), options.cpus);
+  const parallel::Team team(std::move(group), world.local_rank, overlaps);
   if (team.size() > 1)
     log_info("{} processes, {} of them on this host, over {}", team.size(), world.local_size, team.group().backend());
   return team;

@@ -55,7 +55,7 @@ void GradientReducer::begin(Tape& tape) {
       complete(*parameter);
     }
   }
-  launch_complete();
+  if (team_.overlaps()) launch_complete();
 }
 
 void GradientReducer::tell_rows(Tape& tape) {
@@ -72,7 +72,7 @@ void GradientReducer::tell_rows(Tape& tape) {
 void GradientReducer::ready(Parameter& parameter) {
   complete(parameter);
   add_pending(parameter, -1);
-  launch_complete();
+  if (team_.overlaps()) launch_complete();
 }
 
 void GradientReducer::complete(Parameter& parameter) {
@@ -166,6 +166,7 @@ void GradientReducer::land_first() {
 }
 
 void GradientReducer::finish() {
+  launch_complete();
   check(next_ == partition_.buckets().size(), "[GradientReducer] {} of {} buckets were sent", next_,
         partition_.buckets().size());
   while (!under_way_.empty()) land_first();

@@ -15,9 +15,10 @@ namespace hearth::parallel {
 std::vector<Parameter*> large_tables(const ParameterStore& parameters);
 
 // Sums gradients over the team, bucket by bucket while backward runs: gradients complete from the arena's beginning to
-// its end, and a bucket is sent as soon as it and all before it are complete, so in the same order on every rank.
-// Of a table only those rows are sent that some rank used, where they are few. Which they are the ranks tell each other
-// before backward: it is the last gradient to complete, and nothing is left to hide its sending behind.
+// its end, and a bucket is sent as soon as it and all before it are complete, so in the same order on every rank. A
+// team that gains nothing from that sends them when backward has ended. Of a table only those rows are sent that some
+// rank used, where they are few. Which they are the ranks tell each other before backward: it is the last gradient to
+// complete, and nothing is left to hide its sending behind.
 class GradientReducer {
  public:
   // `wire`: the format that gradients are sent in, f32 or bf16. `tables`: parameters that are a bucket each.

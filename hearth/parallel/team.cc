@@ -54,8 +54,8 @@ std::string differences(const Team::Facts& first, const Team::Facts& other, std:
 
 Team::Team() : Team(comm::self_group(), 0) {}
 
-Team::Team(std::shared_ptr<comm::ProcessGroup> group, int local_rank)
-    : group_(std::move(group)), local_rank_(local_rank) {}
+Team::Team(std::shared_ptr<comm::ProcessGroup> group, int local_rank, bool overlaps)
+    : group_(std::move(group)), local_rank_(local_rank), overlaps_(overlaps) {}
 
 void Team::barrier() const { group_->barrier()->wait(); }
 

@@ -15,12 +15,14 @@ namespace hearth::parallel {
 class Team {
  public:
   Team();  // this process alone
-  Team(std::shared_ptr<comm::ProcessGroup> group, int local_rank);
+  // `overlaps`: communication gains from running beside computing.
+  Team(std::shared_ptr<comm::ProcessGroup> group, int local_rank, bool overlaps = true);
 
   int rank() const { return group_->rank(); }
   int size() const { return group_->size(); }
   bool is_first() const { return rank() == 0; }               // logs, and writes files
   bool is_first_of_host() const { return local_rank_ == 0; }  // prepares what its host's others read
+  bool overlaps() const { return overlaps_; }
   comm::ProcessGroup& group() const { return *group_; }
 
   void barrier() const;
@@ -46,6 +48,7 @@ class Team {
  private:
   std::shared_ptr<comm::ProcessGroup> group_;
   int local_rank_ = 0;
+  bool overlaps_ = true;
 };
 
 }  // namespace hearth::parallel

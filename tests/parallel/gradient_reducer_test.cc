@@ -15,12 +15,12 @@ using Notes = std::vector<std::string>;
 constexpr PartitionOptions kSmall{64, 256, false};  // with two ranks: 32 elements, then 64
 
 // What the first of two ranks asks of its group, and notes itself, in order.
-Notes notes_of_first(const std::function<void(const Team&, Notes&)>& body) {
+Notes notes_of_first(const std::function<void(const Team&, Notes&)>& body, bool overlaps = true) {
   Notes first_notes;
   run_team(2, [&](const Team& team) {
     Notes notes;
     NotingGroup group(team.group(), notes);
-    body(team_of(group), notes);
+    body(team_of(group, 0, overlaps), notes);
     if (team.is_first()) first_notes = notes;
   });
   return first_notes;
@@ -28,8 +28,8 @@ Notes notes_of_first(const std::function<void(const Team&, Notes&)>& body) {
 
 // One step of two ranks.
 Notes one_step(const std::vector<std::int64_t>& sizes, DType wire, const std::function<bool(std::size_t)>& uses,
-               const std::function<void(const Team&, const ToyParameters&)>& inspect) {
-  return notes_of_first([&](const Team& team, Notes& notes) {
+               const std::function<void(const Team&, const ToyParameters&)>& inspect, bool overlaps = true) {
+  const auto step = [&](const Team& team, Notes& notes) {
     ToyParameters toy(sizes);
     const Partition partition(toy.store.size(), team.rank(), team.size(), kSmall);
     GradientReducer reducer(toy.store, team, partition, wire);
@@ -40,7 +40,8 @@ Notes one_step(const std::vector<std::int64_t>& sizes, DType wire, const std::fu
     notes.emplace_back("backward ended");
     reducer.finish();
     inspect(team, toy);
-  });
+  };
+  return notes_of_first(step, overlaps);
 }
 
 // 32 + 64 + 16 elements of arena, laid out last to first: w2 fills the first bucket, w1 the second.
@@ -52,6 +53,13 @@ TEST(GradientReducer, BucketsAreSentInOrderWhileBackwardRuns) {
   });
   EXPECT_EQ(notes, Notes({"grad 2", "all_reduce 32 fp32", "grad 1", "all_reduce 64 fp32", "grad 0",
                           "all_reduce 16 fp32", "backward ended"}));
+}
+
+TEST(GradientReducer, BucketsAreSentAfterBackwardWhereNothingWouldHideThem) {
+  const auto inspect = [](const Team&, const ToyParameters& toy) { EXPECT_EQ(toy.gradient(1, 1), 0.5f * 2 * 3); };
+  const Notes notes = one_step({16, 64, 32}, DType::f32, {}, inspect, false);
+  EXPECT_EQ(notes, Notes({"grad 2", "grad 1", "grad 0", "backward ended", "all_reduce 32 fp32", "all_reduce 64 fp32",
+                          "all_reduce 16 fp32"}));
 }
 
 TEST(GradientReducer, ABucketWaitsForAllItHoldsAndForThoseBefore) {

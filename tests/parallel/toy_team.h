@@ -18,8 +18,8 @@
 namespace hearth::parallel {
 
 // A group that lives on elsewhere.
-inline Team team_of(comm::ProcessGroup& group, int local_rank = 0) {
-  return Team(std::shared_ptr<comm::ProcessGroup>(&group, [](comm::ProcessGroup*) {}), local_rank);
+inline Team team_of(comm::ProcessGroup& group, int local_rank = 0, bool overlaps = true) {
+  return Team(std::shared_ptr<comm::ProcessGroup>(&group, [](comm::ProcessGroup*) {}), local_rank, overlaps);
 }
 
 // Runs `body` once a rank, on one thread of computation each.
