@@ -9,9 +9,10 @@ COMMAND runs `hearth bench train`, under any launcher on this host:
     in_turn.py one="taskset -c 0,1 hearth bench train --batch 12" \\
                two="taskset -c 0,1 hearth launch --num_processes 2 bench train --batch 6"
 
-All of them are in memory at the same time. Printed are each one's mean and spread, how many times as fast as the first it
-was (mean against mean), and the least and the most of single rounds. A batch is taken to be the same work for all. Of
-several ranks: what a rank waited a step, on average, for communication that nothing hid and for slower ranks."""
+All of them are in memory at the same time. Printed are each one's mean and spread, how many times as fast as the first
+it was (mean against mean, median against median), and the least and the most of single rounds. A batch is taken to be
+the same work for all. Of several ranks: what a rank waited a step, on average, for communication that nothing hid and
+for slower ranks."""
 
 import argparse
 import json
@@ -102,13 +103,14 @@ def main():
         for program in programs:
             program.end()
     first = programs[0].seconds
-    print("| | steps | seconds a step | least to most | over the first | of single rounds | exposed | for slower ranks |\n"
-          "|---|---|---|---|---|---|---|---|")
+    print("| | steps | seconds a step | least to most | over the first | of medians | of single rounds "
+          "| exposed | for slower ranks |\n|---|---|---|---|---|---|---|---|---|")
     for program in programs:
         own = program.seconds
         rounds = [a / b for a, b in zip(first, own)]
         print(f"| {program.name} | {len(own)} | {statistics.mean(own):.4g} | {min(own):.4g} to {max(own):.4g} "
-              f"| {statistics.mean(first) / statistics.mean(own):.3f} | {min(rounds):.2f} to {max(rounds):.2f} "
+              f"| {statistics.mean(first) / statistics.mean(own):.3f} "
+              f"| {statistics.median(first) / statistics.median(own):.3f} | {min(rounds):.2f} to {max(rounds):.2f} "
               f"| {program.exposed / len(own):.3f} | {(program.waited - program.exposed) / len(own):.3f} |")
 
 
