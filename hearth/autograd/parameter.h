@@ -19,7 +19,8 @@ struct Replica {
   bool was_read = false;  // since the last update
   Tensor value;
   // Makes what depends on the rows [begin, end) of the master; begin is a multiple of `row_unit`, end too or the last.
-  std::function<void(std::int64_t begin, std::int64_t end)> fill;
+  // `soon`: it is about to be read.
+  std::function<void(std::int64_t begin, std::int64_t end, bool soon)> fill;
   std::int64_t row_unit = 1;  // a power of two
 };
 

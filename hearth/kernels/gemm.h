@@ -45,6 +45,7 @@ struct PackArgs {
   bool b_transposed = false;
   void* packed = nullptr;
   std::int64_t row_begin = 0, row_end = std::numeric_limits<std::int64_t>::max();
+  bool past_cache = false;  // nothing reads it soon
 };
 
 // Implementations, best first; the last, a plain reference, accepts everything. Which one a format gets depends on

@@ -117,9 +117,7 @@ inline void load_pairs(const Operand& operand, std::int64_t col, std::int64_t k,
 template <Part part, class T>
 void pack_as(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
              std::uint16_t* packed) {
-  constexpr std::int64_t kLarge = std::int64_t{1} << 19;  // numbers: packed they take half of a second-level cache
   const std::int64_t at = panel * kPanel;
-  const bool past_cache = sizeof(T) == sizeof(float) && operand.size * operand.k >= kLarge;
   Row one[16], two[16];
   for (std::int64_t block = begin; block < end; ++block, packed += 2 * kTileElements) {
     const std::int64_t k = block * kBlock;
@@ -134,8 +132,8 @@ void pack_as(const Operand& operand, bool left, std::int64_t panel, std::int64_t
       transpose(one);
       transpose(two);
     }
-    store(one, packed, past_cache);
-    store(two, packed + kTileElements, past_cache);
+    store(one, packed, operand.past_cache);
+    store(two, packed + kTileElements, operand.past_cache);
   }
 }
 

@@ -26,10 +26,10 @@ struct Operand {
   std::int64_t ld;
   bool k_is_contiguous;  // else `size` runs along memory and k across
   std::int64_t size, k;
+  bool past_cache = false;  // where the panels go; whoever packs them calls finish_packing
 };
 
-// Panel number `panel` of the operand, over the blocks [begin, end) of k. What comes from f32 is a weight, which the
-// next step reads: a large one goes past the cache, and whoever packed it calls finish_packing.
+// Panel number `panel` of the operand, over the blocks [begin, end) of k.
 void pack_left(const Operand& operand, Part part, std::int64_t panel, std::int64_t begin, std::int64_t end,
                std::uint16_t* packed);
 void pack_right(const Operand& operand, Part part, std::int64_t panel, std::int64_t begin, std::int64_t end,

@@ -8,6 +8,8 @@
 namespace hearth::ops {
 namespace {
 
+constexpr std::size_t kLargeCopyBytes = std::size_t{1} << 20;  // half of a second-level cache
+
 // Formats number the plain copies; packed ones follow, two a format.
 int packed_kind(DType type, bool transposed) { return 16 + 2 * static_cast<int>(type) + (transposed ? 1 : 0); }
 
@@ -18,7 +20,7 @@ const Tensor& replica(Parameter& weights, int kind, const Make& make) {
   if (found == weights.replicas.end()) found = weights.replicas.insert(found, make(kind));
   if (found->version != weights.version) {
     const Span span("weight conversion");
-    found->fill(0, weights.shape[0]);
+    found->fill(0, weights.shape[0], true);
     found->version = weights.version;
   }
   found->was_read = true;
@@ -27,7 +29,7 @@ const Tensor& replica(Parameter& weights, int kind, const Make& make) {
 
 Replica plain_copy(int kind, const Tensor& master, DType type) {
   const Tensor copy(master.shape(), type);
-  const auto fill = [master, copy](std::int64_t begin, std::int64_t end) {
+  const auto fill = [master, copy](std::int64_t begin, std::int64_t end, bool) {
     const Tensor from = master.slice(begin, end), to = copy.slice(begin, end);
     kernels::convert(DType::f32, from.raw(), to.type(), to.raw(), to.size());
   };
@@ -38,10 +40,11 @@ Replica packed_copy(int kind, const Tensor& master, const kernels::GemmImpl& imp
   const Tensor copy({impl.packed_bytes(product.type, product.k, product.n)}, DType::u8);
   kernels::PackArgs whole{product.k, product.n, product.type, master.data<float>(), product.ldb, product.b_transposed};
   whole.packed = copy.raw();
-  const auto fill = [&impl, whole, copy](std::int64_t begin, std::int64_t end) {
+  const auto fill = [&impl, whole, copy](std::int64_t begin, std::int64_t end, bool soon) {
     kernels::PackArgs rows = whole;
     rows.row_begin = begin;
     rows.row_end = end;
+    rows.past_cache = !soon && copy.bytes() >= kLargeCopyBytes;
     impl.pack(rows);
   };
   return {.kind = kind, .value = copy, .fill = fill, .row_unit = kernels::kPackedRows};

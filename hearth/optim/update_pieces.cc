@@ -61,7 +61,7 @@ void update_pieces(ParameterStore& parameters, std::span<const Range> ranges,
     update(piece.range);
     if (piece.parameter == nullptr) return;
     for (const Replica& replica : piece.parameter->replicas)
-      if (replica.was_read) replica.fill(piece.row_begin, piece.row_end);
+      if (replica.was_read) replica.fill(piece.row_begin, piece.row_end, false);
   });
   for (const Piece& piece : pieces) {
     if (piece.parameter == nullptr || piece.row_begin > 0) continue;

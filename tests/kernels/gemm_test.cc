@@ -335,7 +335,7 @@ TEST(Gemm, PackedWeightsGiveTheSameBits) {
           gemm_with(impl, args);
           EXPECT_EQ(plain, packed) << operands.describe(impl);
 
-          // Once more piece by piece, over what another matrix left.
+          // Once more piece by piece and past the cache, over what another matrix left.
           Matrix others(DType::f32, transposed ? size.n : size.k, transposed ? size.k : size.n, 8);
           PackArgs pack{size.k, size.n, type, others.buffer().floats(), others.ld(), transposed, memory};
           impl.pack(pack);
@@ -343,6 +343,7 @@ TEST(Gemm, PackedWeightsGiveTheSameBits) {
           pack.ldb = weights.ld();
           for (; pack.row_begin < (transposed ? size.n : size.k); pack.row_begin = pack.row_end) {
             pack.row_end = pack.row_begin + kPackedRows;
+            pack.past_cache = true;
             impl.pack(pack);
           }
           Matrix by_rows(DType::f32, size.m, size.n, 3);

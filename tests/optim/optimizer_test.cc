@@ -226,13 +226,13 @@ TEST(Clipping, ScalesAsClipGradNormDoes) {
 void add_copy(Parameter& parameter, std::int64_t row_unit, std::vector<int>& made) {
   const Tensor copy(parameter.shape, DType::f32);
   made.assign(static_cast<std::size_t>(parameter.shape[0]), 0);
-  const auto fill = [&parameter, &made, copy, row_unit](std::int64_t begin, std::int64_t end) {
+  const auto fill = [&parameter, &made, copy, row_unit](std::int64_t begin, std::int64_t end, bool) {
     EXPECT_EQ(begin % row_unit, 0);
     EXPECT_TRUE(end % row_unit == 0 || end == parameter.shape[0]);
     copy.slice(begin, end).copy_from(parameter.master.slice(begin, end));
     for (std::int64_t row = begin; row < end; ++row) ++made[static_cast<std::size_t>(row)];
   };
-  fill(0, parameter.shape[0]);
+  fill(0, parameter.shape[0], true);
   made.assign(made.size(), 0);
   parameter.replicas.push_back({1, parameter.version, true, copy, fill, row_unit});
 }
