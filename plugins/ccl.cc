@@ -143,16 +143,16 @@ class CclEngine : public Engine {
   }
 
   void reduce(void* data, std::size_t count, Type type, Op op, int root) override {
-    std::vector<char> apart(world_.rank == root ? 0 : count * bytes_of(type));
-    wait(ccl::reduce(data, world_.rank == root ? data : apart.data(), count, type_of(type), op_of(op), root, *comm_));
+    void* const result = world_.rank == root ? data : apart(count * bytes_of(type));
+    wait(ccl::reduce(data, result, count, type_of(type), op_of(op), root, *comm_));
   }
 
   void reduce_scatter(const void* whole, void* part, std::size_t count, Type type, Op op) override {
-    const bool in_place = part == place(whole, count * bytes_of(type));  // which oneCCL has not
-    const auto apart = std::make_unique_for_overwrite<char[]>(in_place ? count * bytes_of(type) : 0);
-    void* const result = in_place ? apart.get() : part;
+    const std::size_t bytes = count * bytes_of(type);
+    const bool in_place = part == place(whole, bytes);  // which oneCCL has not
+    void* const result = in_place ? apart(bytes) : part;
     wait(ccl::reduce_scatter(whole, result, count, type_of(type), op_of(op), *comm_));
-    if (in_place) std::memcpy(part, result, count * bytes_of(type));
+    if (in_place) std::memcpy(part, result, bytes);
   }
 
   void broadcast(void* data, std::size_t bytes, int root) override {
@@ -210,6 +210,12 @@ class CclEngine : public Engine {
     }
   }
 
+  // Memory that stays until the next call: oneCCL still writes to it where waiting failed.
+  char* apart(std::size_t bytes) {
+    if (apart_.size() < bytes) apart_.resize(bytes);
+    return apart_.data();
+  }
+
   void exchange(const void* in, const std::vector<std::size_t>& to, void* out, const std::vector<std::size_t>& from) {
     wait(ccl::alltoallv(in, to, out, from, kBytes, *comm_));
   }
@@ -219,6 +225,7 @@ class CclEngine : public Engine {
   std::map<int, Outbox> outboxes_;      // by rank
   std::map<int, Inbox> inboxes_;        // by rank
   std::vector<ccl::event> unfinished_;  // which oneCCL still works on
+  std::vector<char> apart_;
 };
 
 std::string version() {

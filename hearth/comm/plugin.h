@@ -38,6 +38,7 @@ struct HearthCommPlugin {
   const char* (*join)(const HearthCommWorld* world, void** engine);
   const char* (*all_reduce)(void* engine, void* data, size_t count, HearthCommType type, HearthCommOp op);
   const char* (*reduce)(void* engine, void* data, size_t count, HearthCommType type, HearthCommOp op, int root);
+  // Here, and in all_gather, gather and scatter, the part may lie in its place of the whole.
   const char* (*reduce_scatter)(void* engine, const void* whole, void* part, size_t count, HearthCommType type,
                                 HearthCommOp op);
   const char* (*broadcast)(void* engine, void* data, size_t bytes, int root);

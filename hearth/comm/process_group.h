@@ -38,7 +38,7 @@ class ProcessGroup {
   virtual WorkPtr reduce(void* data, std::size_t count, DType type, ReduceOp op, int root) = 0;
   virtual WorkPtr broadcast(void* data, std::size_t count, DType type, int root) = 0;
   // `count` is one rank's part; the whole has size() * count elements. The rank's part may lie in its place of the
-  // whole (in == out + rank * count).
+  // whole (part == whole + rank * count).
   virtual WorkPtr all_gather(const void* part, void* whole, std::size_t count, DType type) = 0;
   virtual WorkPtr gather(const void* part, void* whole, std::size_t count, DType type, int root) = 0;
   virtual WorkPtr scatter(const void* whole, void* part, std::size_t count, DType type, int root) = 0;

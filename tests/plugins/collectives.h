@@ -31,7 +31,7 @@ class Collectives {
   using Values = std::vector<T>;
   static constexpr DType kType = dtype_of<T>;
 
-  static double value(int rank, std::size_t i) { return 1 + (rank + static_cast<int>(i % 7) * 3) % 3; }
+  static double value(int rank, std::size_t i) { return 1 + (rank + static_cast<int>(i % 17)) % 3; }
   // Element i of the part that rank `from` has for rank `to`.
   static double value(int from, int to, std::size_t i) { return value(from + to, i + static_cast<std::size_t>(to)); }
 
@@ -181,7 +181,7 @@ inline void check_collectives(ProcessGroup& group) {
   check_collectives<std::int32_t>(group);
   check_collectives<std::int64_t>(group);
   check_collectives<std::uint8_t>(group);
-  Collectives<float>(group).run(20'011);  // beyond what goes at once
+  for (const std::size_t count : {20'011, 100'003}) Collectives<float>(group).run(count);  // beyond what goes at once
 }
 
 }  // namespace hearth::comm
