@@ -17,10 +17,10 @@ namespace {
 constexpr struct {
   const char* name;
   double bench::MemoryEstimate::*bytes;
-} kItems[] = {{"weights", &bench::MemoryEstimate::weights},       {"copies", &bench::MemoryEstimate::copies},
-              {"gradients", &bench::MemoryEstimate::gradients},   {"optimizer", &bench::MemoryEstimate::optimizer},
-              {"exchange", &bench::MemoryEstimate::exchange},     {"activations", &bench::MemoryEstimate::activations},
-              {"work_space", &bench::MemoryEstimate::work_space}, {"program", &bench::MemoryEstimate::program}};
+} kItems[] = {{"weights", &bench::MemoryEstimate::weights},         {"copies", &bench::MemoryEstimate::copies},
+              {"gradients", &bench::MemoryEstimate::gradients},     {"optimizer", &bench::MemoryEstimate::optimizer},
+              {"activations", &bench::MemoryEstimate::activations}, {"work_space", &bench::MemoryEstimate::work_space},
+              {"program", &bench::MemoryEstimate::program}};
 
 io::Json to_json(const bench::MemoryPlan& plan, const bench::MemoryEstimate& estimate) {
   io::Json json{{"dtype", name_of(plan.dtype)},

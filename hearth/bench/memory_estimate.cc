@@ -110,7 +110,6 @@ MemoryEstimate estimate_memory(const nn::EncoderConfig& config, const MemoryPlan
   estimate.copies = counts.of_products * copied_bytes(plan.dtype);
   estimate.gradients = counts.all * kFloat;
   estimate.optimizer = 2 * counts.all * kFloat / shards;
-  estimate.exchange = plan.shards == 1 ? 0 : counts.all * kFloat / shards;
   estimate.activations = Activations(config, plan).peak();
   estimate.work_space = static_cast<double>(plan.threads) * work_space_of_thread(config, plan);
   estimate.program = kProgramBytes;

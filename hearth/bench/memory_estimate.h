@@ -19,14 +19,11 @@ struct MemoryEstimate {
   double copies = 0;       // of the weights that products read, in a 16-bit format
   double gradients = 0;    // f32
   double optimizer = 0;    // two f32 moments a weight
-  double exchange = 0;     // sums of gradients on their way
   double activations = 0;  // what forward keeps, and what the first steps of backward add to it
   double work_space = 0;   // of the threads
   double program = 0;
 
-  double total() const {
-    return weights + copies + gradients + optimizer + exchange + activations + work_space + program;
-  }
+  double total() const { return weights + copies + gradients + optimizer + activations + work_space + program; }
 };
 
 // Of question answering, as bench_train runs it.
