@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
@@ -17,12 +19,12 @@
 namespace hearth::apps {
 namespace {
 
-// Between ranks of one host a message is copying, done by their own cores. Where that is the only core that a rank
-// computes on, nothing is hidden by doing it early: the two merely take turns, each finding the cache full of the
-// other's. Not so gloo's sockets, which leave time to compute in.
+// Between ranks of one host a message is copying, done by their own processors. Where a rank has but one, nothing is
+// hidden by doing it early: it merely takes turns with computing, each finding the cache full of the other's. Not so
+// gloo's sockets, which leave time to compute in.
 bool overlap_pays(const comm::World& world, std::string_view backend, const std::vector<int>& communication_cpus) {
   return world.several_hosts() || backend == "gloo" || !communication_cpus.empty() || cpu::num_threads() > 1 ||
-         cpu::processors_of_process(getpid()).size() > 1;
+         cpu::processors_of_process(getpid()).size() != 1;
 }
 
 }  // namespace
@@ -59,7 +61,7 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   if (args.num_threads > 0) cpu::set_num_threads(static_cast<int>(args.num_threads));
   std::shared_ptr<comm::ProcessGroup> group = comm::connect(world, options);
   const bool overlaps = overlap_pays(world, group->backend(), options.cpus);
-  const parallel::Team team(std::move(group), world.local_rank, overlaps);
+  parallel::Team team(std::move(group), world.local_rank, overlaps);
   if (team.size() > 1)
     log_info("{} processes, {} of them on this host, over {}", team.size(), world.local_size, team.group().backend());
   return team;

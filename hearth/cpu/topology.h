@@ -35,7 +35,7 @@ struct UsableMachine {
 };
 UsableMachine usable_machine();
 
-// The hardware threads that another process may run on; empty where the system does not say.
+// The hardware threads that a process may run on; empty where the system does not say.
 std::vector<int> processors_of_process(int pid);
 
 // Keeps the calling process, and what it starts, on these hardware threads; memory of the calling thread, and of what

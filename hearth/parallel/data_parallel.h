@@ -27,7 +27,8 @@ class DataParallel {
   const Team& team() const { return team_; }
   std::int64_t steps() const { return optimizer_->steps(); }  // updates made
 
-  // The last backward pass of a step. While it runs gradients are summed over the team, and so are the `reports`.
+  // The last backward pass of a step. While it runs, or in finish(), gradients are summed over the team, and so are the
+  // `reports`.
   void backward(Tape& tape, const Var& loss, float seed, std::span<const double> reports);
   // Waits for the others; the sums of the reports.
   std::span<const double> finish();

@@ -13,7 +13,7 @@ namespace {
 
 // Buckets under way that need memory of their own. With so many waiting backward is ahead of the network, and loses
 // nothing by waiting for the first.
-constexpr std::size_t kMostCopies = 4;
+constexpr std::ptrdiff_t kMostCopies = 4;
 
 constexpr std::size_t kLargeTableBytes = std::size_t{4} << 20;
 
@@ -103,7 +103,8 @@ void GradientReducer::launch(const optim::Interval& bucket) {
   }
   const std::int64_t part = partition_.part_size(bucket);
   const bool sharded = partition_.sharded(), copies = wire_ != DType::f32 || (sharded && !partition_.is_even(bucket));
-  while (copies && under_way_.size() >= kMostCopies) land_first();
+  const auto is_copy = [](const Sending& other) { return other.sent.defined(); };
+  while (copies && std::ranges::count_if(under_way_, is_copy) >= kMostCopies) land_first();
   Sending sending;
   sending.bucket = bucket;
   float* const gradients = parameters_.grad().data<float>() + bucket.begin;
