@@ -46,6 +46,7 @@ constexpr std::array kVariables{
     EnvironmentVariable{"CCL_WORKER_AFFINITY", "the processors of oneCCL's threads, of all ranks of a host in order"},
     EnvironmentVariable{"HEARTH_JOB_TOKEN", "a random word that the ranks of one job share"},
     EnvironmentVariable{"HEARTH_PLUGIN_PATH", "folders of plug-ins of communication, before those beside the program"},
+    EnvironmentVariable{"HEARTH_TAKE_TURNS", "0: ranks of one hardware thread stay on theirs"},
     EnvironmentVariable{"RANK", "this process's number, as torchrun sets it"},
     EnvironmentVariable{"LOCAL_RANK", "its number on this host"},
     EnvironmentVariable{"LOCAL_WORLD_SIZE", "the number of processes on this host"},

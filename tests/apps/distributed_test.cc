@@ -1,9 +1,14 @@
 // The program in two processes over gloo, on one host, without a launcher.
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <set>
 #include <thread>
 
+#include "hearth/cpu/topology.h"
 #include "tests/apps/job.h"
 
 namespace hearth {
@@ -103,6 +108,33 @@ TEST_F(Distributed, WhereOneFailsTheOtherEnds) {
   Job both(folder(), {words("--output_dir out"), words("--output_dir out")});
   EXPECT_TRUE(contains(both.wait(0).error(), "rank 0: the output folder out exists and is not empty"));
   EXPECT_TRUE(contains(both.wait(1).error(), "rank 1: "));
+}
+
+// Each is bound to a processor of its own before it starts.
+TEST_F(Distributed, RanksOfOneProcessorTakeTurns) {
+  const cpu::UsableMachine machine = cpu::usable_machine();
+  const auto node = std::ranges::find_if(machine.nodes, [](const auto& one) { return one.cores.size() >= 2; });
+  if (node == machine.nodes.end()) GTEST_SKIP() << "needs two cores of one NUMA node";
+  const int first = node->cores[0][0], second = node->cores[1][0];
+  const std::string flags = words("--output_dir out --num_train_epochs 100000 --save_strategy no");
+  using Seen = std::array<std::set<bool>, 2>;  // by rank: whether it was on the first of the two processors, or not
+  const auto watch = [&](const std::string& variable, int most_samples) {
+    const Job both(
+        folder(), {flags, flags},
+        fmt::format("{} sh -c 'exec taskset -c $((LOCAL_RANK ? {} : {})) \"$0\" \"$@\"'", variable, second, first));
+    Seen seen;
+    for (int i = 0; i < most_samples && (seen[0].size() < 2 || seen[1].size() < 2); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      for (const int rank : {0, 1}) {
+        cpu_set_t set;
+        if (sched_getaffinity(both.pid(rank), sizeof set, &set) == 0 && CPU_COUNT(&set) == 1)
+          seen[static_cast<std::size_t>(rank)].insert(CPU_ISSET(static_cast<std::size_t>(first), &set));
+      }
+    }
+    return seen;
+  };
+  EXPECT_EQ(watch("", 1200), Seen({std::set{false, true}, std::set{false, true}}));
+  EXPECT_EQ(watch("HEARTH_TAKE_TURNS=0", 60), Seen({std::set{true}, std::set{false}}));
 }
 
 TEST_F(Distributed, ARankIsKilled) {

@@ -49,6 +49,7 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
+  pid_t pid(int rank) const { return pids_[static_cast<std::size_t>(rank)]; }
   void kill(int rank) { ::kill(pids_[static_cast<std::size_t>(rank)], SIGKILL); }
 
   Outcome wait(int rank) {

@@ -1,0 +1,44 @@
+#include "hearth/cpu/rotation.h"
+
+#include <sched.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <thread>
+
+namespace hearth::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Threads that come or go meanwhile, and those bound otherwise, stay as they are.
+void move_threads(int from, int to) {
+  cpu_set_t before, after;
+  CPU_ZERO(&after);
+  CPU_SET(static_cast<std::size_t>(to), &after);
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
+    const pid_t thread = std::stoi(entry.path().filename().string());
+    if (sched_getaffinity(thread, sizeof before, &before) != 0) continue;
+    if (CPU_COUNT(&before) == 1 && CPU_ISSET(static_cast<std::size_t>(from), &before))
+      sched_setaffinity(thread, sizeof after, &after);
+  }
+}
+
+}  // namespace
+
+void rotate_process(const std::vector<int>& processors, std::size_t own, std::chrono::milliseconds period) {
+  std::thread([=] {
+    int at = processors[own];
+    while (true) {
+      const auto turn = static_cast<std::size_t>(Clock::now().time_since_epoch() / period);
+      const int to = processors[(own + turn) % processors.size()];
+      if (to != at) move_threads(at, to);
+      at = to;
+      std::this_thread::sleep_until(Clock::time_point((turn + 1) * period));
+    }
+  }).detach();
+}
+
+}  // namespace hearth::cpu
