@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -12,8 +13,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+bool is_on_one_of(const std::vector<int>& processors, const cpu_set_t& set) {
+  return CPU_COUNT(&set) == 1 && std::ranges::any_of(processors, [&](int processor) {
+           return CPU_ISSET(static_cast<std::size_t>(processor), &set);
+         });
+}
+
 // Threads that come or go meanwhile, and those bound otherwise, stay as they are.
-void move_threads(int from, int to) {
+void move_threads(const std::vector<int>& processors, int to) {
   cpu_set_t before, after;
   CPU_ZERO(&after);
   CPU_SET(static_cast<std::size_t>(to), &after);
@@ -21,8 +28,7 @@ void move_threads(int from, int to) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
     const pid_t thread = std::stoi(entry.path().filename().string());
     if (sched_getaffinity(thread, sizeof before, &before) != 0) continue;
-    if (CPU_COUNT(&before) == 1 && CPU_ISSET(static_cast<std::size_t>(from), &before))
-      sched_setaffinity(thread, sizeof after, &after);
+    if (is_on_one_of(processors, before)) sched_setaffinity(thread, sizeof after, &after);
   }
 }
 
@@ -30,12 +36,9 @@ void move_threads(int from, int to) {
 
 void rotate_process(const std::vector<int>& processors, std::size_t own, std::chrono::milliseconds period) {
   std::thread([=] {
-    int at = processors[own];
     while (true) {
       const auto turn = static_cast<std::size_t>(Clock::now().time_since_epoch() / period);
-      const int to = processors[(own + turn) % processors.size()];
-      if (to != at) move_threads(at, to);
-      at = to;
+      move_threads(processors, processors[(own + turn) % processors.size()]);
       std::this_thread::sleep_until(Clock::time_point((turn + 1) * period));
     }
   }).detach();

@@ -116,12 +116,16 @@ TEST_F(Distributed, RanksOfOneProcessorTakeTurns) {
   const auto node = std::ranges::find_if(machine.nodes, [](const auto& one) { return one.cores.size() >= 2; });
   if (node == machine.nodes.end()) GTEST_SKIP() << "needs two cores of one NUMA node";
   const int first = node->cores[0][0], second = node->cores[1][0];
-  const std::string flags = words("--output_dir out --num_train_epochs 100000 --save_strategy no");
+  const std::string flags = words("--output_dir out --num_train_epochs 100000 --save_steps 5 --save_total_limit 2");
   using Seen = std::array<std::set<bool>, 2>;  // by rank: whether it was on the first of the two processors, or not
   const auto watch = [&](const std::string& variable, int most_samples) {
+    fs::remove_all(folder() / "out");
     const Job both(
         folder(), {flags, flags},
         fmt::format("{} sh -c 'exec taskset -c $((LOCAL_RANK ? {} : {})) \"$0\" \"$@\"'", variable, second, first));
+    for (int tries = 0; tries < 1200 && last_step() < 5; ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_GE(last_step(), 5) << text(".err0");
     Seen seen;
     for (int i = 0; i < most_samples && (seen[0].size() < 2 || seen[1].size() < 2); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -134,7 +138,7 @@ TEST_F(Distributed, RanksOfOneProcessorTakeTurns) {
     return seen;
   };
   EXPECT_EQ(watch("", 1200), Seen({std::set{false, true}, std::set{false, true}}));
-  EXPECT_EQ(watch("HEARTH_TAKE_TURNS=0", 60), Seen({std::set{true}, std::set{false}}));
+  EXPECT_EQ(watch("HEARTH_TAKE_TURNS=0", 30), Seen({std::set{true}, std::set{false}}));
 }
 
 TEST_F(Distributed, ARankIsKilled) {
