@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,7 +13,6 @@
 #include "hearth/base/log.h"
 #include "hearth/comm/connect.h"
 #include "hearth/cpu/parallel.h"
-#include "hearth/cpu/rotation.h"
 #include "hearth/cpu/topology.h"
 #include "hearth/launch/started_rank.h"
 
@@ -28,32 +25,6 @@ namespace {
 bool overlap_pays(const comm::World& world, std::string_view backend, const std::vector<int>& communication_cpus) {
   return world.several_hosts() || backend == "gloo" || !communication_cpus.empty() || cpu::num_threads() > 1 ||
          cpu::processors_of_process(getpid()).size() != 1;
-}
-
-// Ranks that have one hardware thread each, of the same NUMA node, take turns on them: on machines whose processors are
-// not equally fast, virtual ones above all, every step would wait for the rank that has the slowest.
-// HEARTH_TAKE_TURNS=0 leaves them where they are.
-void take_turns(const comm::World& world, comm::ProcessGroup& group) {
-  constexpr std::chrono::milliseconds kPeriod{100};  // refilling a core's cache takes some tenths of one
-  if (world.size == 1 || world.several_hosts()) return;
-  struct Seat {
-    std::int32_t processor = -1, node = -1;
-  } own;
-  const cpu::UsableMachine machine = cpu::usable_machine();
-  const std::vector<int> processors = cpu::processors_of_process(getpid());
-  const bool may_move = environment("HEARTH_TAKE_TURNS") != "0" && machine.real;
-  if (may_move && processors.size() == 1 && machine.nodes.size() == 1)
-    own = {processors.front(), machine.nodes.front().id};
-  std::vector<Seat> seats(static_cast<std::size_t>(world.size));
-  group.all_gather(&own, seats.data(), sizeof own / sizeof own.node, DType::i32)->wait();
-  std::set<int> distinct;
-  std::vector<int> in_order;
-  for (const Seat& seat : seats) {
-    if (seat.processor < 0 || seat.node != own.node) return;
-    distinct.insert(seat.processor);
-    in_order.push_back(seat.processor);
-  }
-  if (distinct.size() == seats.size()) cpu::rotate_process(in_order, static_cast<std::size_t>(world.rank), kPeriod);
 }
 
 }  // namespace
@@ -90,7 +61,7 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   if (args.num_threads > 0) cpu::set_num_threads(static_cast<int>(args.num_threads));
   std::shared_ptr<comm::ProcessGroup> group = comm::connect(world, options);
   const bool overlaps = overlap_pays(world, group->backend(), options.cpus);
-  take_turns(world, *group);
+  launch::take_turns(world, *group);
   parallel::Team team(std::move(group), world.local_rank, overlaps);
   if (team.size() > 1)
     log_info("{} processes, {} of them on this host, over {}", team.size(), world.local_size, team.group().backend());

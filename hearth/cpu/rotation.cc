@@ -25,8 +25,9 @@ void move_threads(const std::vector<int>& processors, int to) {
   CPU_ZERO(&after);
   CPU_SET(static_cast<std::size_t>(to), &after);
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
-    const pid_t thread = std::stoi(entry.path().filename().string());
+  using Threads = std::filesystem::directory_iterator;
+  for (Threads entry("/proc/self/task", ignored); entry != Threads(); entry.increment(ignored)) {
+    const pid_t thread = std::stoi(entry->path().filename().string());
     if (sched_getaffinity(thread, sizeof before, &before) != 0) continue;
     if (is_on_one_of(processors, before)) sched_setaffinity(thread, sizeof after, &after);
   }

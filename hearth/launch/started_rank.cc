@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
+#include <set>
 
 #include "hearth/base/environment.h"
 #include "hearth/base/log.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/cpu/rotation.h"
 #include "hearth/launch/user_environment.h"
 
 namespace hearth::launch {
@@ -70,6 +74,29 @@ std::vector<int> place_this_process(int local_rank, int local_size) {
   cpu::bind_process(rank.processors(), rank.nodes);
   if (sets_threads) cpu::set_num_threads(rank.threads);
   return communication_processors({rank});
+}
+
+void take_turns(const comm::World& world, comm::ProcessGroup& group) {
+  constexpr std::chrono::milliseconds kPeriod{100};  // refilling a core's cache takes some tenths of one
+  if (world.size == 1 || world.several_hosts()) return;
+  struct Seat {
+    std::int32_t processor = -1, node = -1;
+  } own;
+  const cpu::UsableMachine machine = cpu::usable_machine();
+  const std::vector<int> processors = cpu::processors_of_process(getpid());
+  const bool may_move = environment("HEARTH_TAKE_TURNS") != "0" && machine.real;
+  if (may_move && processors.size() == 1 && machine.nodes.size() == 1)
+    own = {processors.front(), machine.nodes.front().id};
+  std::vector<Seat> seats(static_cast<std::size_t>(world.size));
+  group.all_gather(&own, seats.data(), sizeof own / sizeof own.node, DType::i32)->wait();
+  std::set<int> distinct;
+  std::vector<int> in_order;
+  for (const Seat& seat : seats) {
+    if (seat.processor < 0 || seat.node != own.node) return;
+    distinct.insert(seat.processor);
+    in_order.push_back(seat.processor);
+  }
+  if (distinct.size() == seats.size()) cpu::rotate_process(in_order, static_cast<std::size_t>(world.rank), kPeriod);
 }
 
 }  // namespace hearth::launch

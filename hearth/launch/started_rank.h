@@ -1,5 +1,7 @@
 #pragma once
 
+#include "hearth/comm/process_group.h"
+#include "hearth/comm/world.h"
 #include "hearth/launch/placement.h"
 
 namespace hearth::launch {
@@ -18,5 +20,10 @@ StartedRank place_started_rank(int local_rank, const PlacementRequest& request);
 // parallel work. A rank alone on its host, and one whose threads variables of OpenMP bind already, as `hearth launch`
 // does, stays where it is.
 std::vector<int> place_this_process(int local_rank, int local_size);
+
+// Ranks that have one hardware thread each, of the same NUMA node, take turns on them: on machines whose processors are
+// not equally fast, virtual ones above all, every step would wait for the rank that has the slowest.
+// HEARTH_TAKE_TURNS=0 leaves them where they are.
+void take_turns(const comm::World& world, comm::ProcessGroup& group);
 
 }  // namespace hearth::launch
