@@ -143,14 +143,14 @@ class CclEngine : public Engine {
   }
 
   void reduce(void* data, std::size_t count, Type type, Op op, int root) override {
-    void* const result = world_.rank == root ? data : apart(count * bytes_of(type));
+    void* const result = world_.rank == root ? data : apart_.of(count * bytes_of(type));
     wait(ccl::reduce(data, result, count, type_of(type), op_of(op), root, *comm_));
   }
 
   void reduce_scatter(const void* whole, void* part, std::size_t count, Type type, Op op) override {
     const std::size_t bytes = count * bytes_of(type);
     const bool in_place = part == place(whole, bytes);  // which oneCCL has not
-    void* const result = in_place ? apart(bytes) : part;
+    void* const result = in_place ? apart_.of(bytes) : part;
     wait(ccl::reduce_scatter(whole, result, count, type_of(type), op_of(op), *comm_));
     if (in_place) std::memcpy(part, result, bytes);
   }
@@ -210,12 +210,6 @@ class CclEngine : public Engine {
     }
   }
 
-  // Memory that stays until the next call: oneCCL still writes to it where waiting failed.
-  char* apart(std::size_t bytes) {
-    if (apart_.size() < bytes) apart_.resize(bytes);
-    return apart_.data();
-  }
-
   void exchange(const void* in, const std::vector<std::size_t>& to, void* out, const std::vector<std::size_t>& from) {
     wait(ccl::alltoallv(in, to, out, from, kBytes, *comm_));
   }
@@ -225,7 +219,7 @@ class CclEngine : public Engine {
   std::map<int, Outbox> outboxes_;      // by rank
   std::map<int, Inbox> inboxes_;        // by rank
   std::vector<ccl::event> unfinished_;  // which oneCCL still works on
-  std::vector<char> apart_;
+  Lasting apart_;
 };
 
 std::string version() {

@@ -45,20 +45,20 @@ std::size_t elements_in(std::size_t bytes, Type type) { return std::max<std::siz
 // holding the same piece of every part. exchange(in, out, offset, bytes): the wholes of a slice, and where it lies in a
 // part. A whole that is null is not there.
 template <typename Exchange>
-void by_slices(const Engine& engine, const void* in, void* out, std::size_t bytes, std::size_t unit,
-               Exchange&& exchange) {
+void by_slices(Engine& engine, const void* in, void* out, std::size_t bytes, std::size_t unit, Exchange&& exchange) {
   const std::size_t size = engine.world().size, limit = engine.world().max_message_bytes;
   if (bytes == 0) return;
   if (bytes * size <= limit) return exchange(in, out, std::size_t{0}, bytes);
   const std::size_t largest = std::max<std::size_t>(1, std::min(limit, kSliceBytes) / size / unit) * unit;
-  std::vector<char> packed(in ? largest * size : 0), unpacked(out ? largest * size : 0);
+  char* const packed = engine.packed.of(in ? largest * size : 0);
+  char* const unpacked = engine.unpacked.of(out ? largest * size : 0);
   by_pieces(bytes, largest, [&](std::size_t offset, std::size_t piece) {
     for (std::size_t r = 0; in && r < size; ++r) {
-      std::memcpy(packed.data() + r * piece, static_cast<const char*>(in) + r * bytes + offset, piece);
+      std::memcpy(packed + r * piece, static_cast<const char*>(in) + r * bytes + offset, piece);
     }
-    exchange(packed.data(), unpacked.data(), offset, piece);
+    exchange(packed, unpacked, offset, piece);
     for (std::size_t r = 0; out && r < size; ++r) {
-      std::memcpy(static_cast<char*>(out) + r * bytes + offset, unpacked.data() + r * piece, piece);
+      std::memcpy(static_cast<char*>(out) + r * bytes + offset, unpacked + r * piece, piece);
     }
   });
 }

@@ -53,6 +53,18 @@ class Request {
   virtual bool done() = 0;
 };
 
+// Memory for a call that outlives it: where waiting failed, the library still uses it.
+class Lasting {
+ public:
+  char* of(std::size_t bytes) {
+    if (memory_.size() < bytes) memory_.resize(bytes);
+    return memory_.data();
+  }
+
+ private:
+  std::vector<char> memory_;
+};
+
 // Counts are never zero, and no message is larger than the limit. The part may lie in its place of the whole.
 class Engine {
  public:
@@ -74,6 +86,8 @@ class Engine {
   virtual std::unique_ptr<Request> send(const void* data, std::size_t bytes, int to, int tag) = 0;
   virtual std::unique_ptr<Request> recv(void* data, std::size_t bytes, int from, int tag) = 0;
   virtual void leave() = 0;
+
+  Lasting packed, unpacked;  // of wholes that are larger than a message
 
  protected:
   // Where this rank's part lies in the whole; the part given may be it.

@@ -202,18 +202,18 @@ class MpiEngine : public Engine {
       from[rank] = int(rank * count + offset);
       to[rank] = int((rank > world_.rank ? rank - 1 : rank) * piece);
     }
-    pieces.resize(std::max(pieces.size(), (world_.size - 1) * piece * bytes_of(type)));
+    char* const received = pieces.of((world_.size - 1) * piece * bytes_of(type));
     run("MPI_Ialltoallv", [&](MPI_Request* request) {
-      return MPI_Ialltoallv(whole, counts.data(), from.data(), type_of(type), pieces.data(), counts.data(), to.data(),
+      return MPI_Ialltoallv(whole, counts.data(), from.data(), type_of(type), received, counts.data(), to.data(),
                             type_of(type), MPI_COMM_WORLD, request);
     });
-    return pieces.data();
+    return received;
   }
 
   // What MPI still reads and writes where waiting for it failed.
   struct Exchange {
     std::vector<int> counts, from, to;
-    std::vector<char> pieces;
+    Lasting pieces;
   } exchange_;
 
   template <typename Start>
