@@ -59,7 +59,8 @@ double grad_norm(const ParameterStore& parameters) {
 
 float clip_scale(double norm, double max_norm) {
   if (max_norm <= 0) return 1;
-  return static_cast<float>(std::min(1.0, max_norm / (norm + 1e-6)));
+  const double scale = max_norm / (norm + 1e-6);
+  return static_cast<float>(scale > 1 ? 1 : scale);  // NaN stays NaN
 }
 
 }  // namespace hearth::optim

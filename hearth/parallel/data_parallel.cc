@@ -116,8 +116,10 @@ optim::Optimizer::State DataParallel::state() const {
   return state;
 }
 
-void DataParallel::load_state(std::int64_t steps, const std::function<void(const optim::Optimizer::State&)>& read) {
-  optimizer_->set_steps(steps);
+void DataParallel::load_state(std::int64_t steps, std::int64_t moment_steps,
+                              const std::function<void(const optim::Optimizer::State&)>& read) {
+  earlier_steps_ = steps - moment_steps;
+  optimizer_->set_steps(moment_steps);
   if (!partition_.sharded()) return read(optimizer_->state());
   for (const auto& [name, moments] : optimizer_->moments()) {
     const Tensor arena = Tensor::zeros({parameters_.size()}, DType::f32);

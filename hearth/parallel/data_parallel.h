@@ -25,7 +25,8 @@ class DataParallel {
                const DataParallelOptions& options = {});
 
   const Team& team() const { return team_; }
-  std::int64_t steps() const { return optimizer_->steps(); }  // updates made
+  std::int64_t steps() const { return earlier_steps_ + optimizer_->steps(); }  // updates made
+  std::int64_t moment_steps() const { return optimizer_->steps(); }            // those that the moments have seen
 
   // The last backward pass of a step. While it runs, or in finish(), gradients are summed over the team, and so are the
   // `reports`.
@@ -38,8 +39,10 @@ class DataParallel {
   // What resuming needs, whole; where it is sharded, on the first member alone. Every member calls it.
   optim::Optimizer::State state() const;
   // `read` fills the arrays it is given, which have the names and shapes of state().
-  void load_state(std::int64_t steps, const std::function<void(const optim::Optimizer::State&)>& read);
-  void start_anew(std::int64_t steps) { optimizer_->set_steps(steps); }
+  void load_state(std::int64_t steps, std::int64_t moment_steps,
+                  const std::function<void(const optim::Optimizer::State&)>& read);
+  // Without the moments of the updates made so far.
+  void start_anew(std::int64_t steps) { earlier_steps_ = steps; }
 
   const GradientReducer& reducer() const { return reducer_; }
 
@@ -52,6 +55,7 @@ class DataParallel {
   Partition partition_;
   GradientReducer reducer_;
   std::unique_ptr<optim::Optimizer> optimizer_;
+  std::int64_t earlier_steps_ = 0;  // before the moments began
   std::vector<double> reports_;
   comm::WorkPtr reporting_;
 };

@@ -66,8 +66,10 @@ void load_optimizer(parallel::DataParallel& learner, const std::filesystem::path
       tensor.copy_from(value);
     }
   };
-  const std::string scheduler = (folder / "scheduler.json").string();
-  learner.load_state(io::get_int(io::read_json(scheduler), "updates", scheduler), read);
+  const std::string name = (folder / "scheduler.json").string();
+  const io::Json scheduler = io::read_json(name);
+  const std::int64_t updates = io::get_int(scheduler, "updates", name);
+  learner.load_state(updates, io::get_int_or(scheduler, "updates_of_moments", updates, name), read);
 }
 
 }  // namespace
@@ -122,7 +124,7 @@ void tidy_folders(const std::filesystem::path& parent) {
 void save_progress(const TrainingProgress& progress, const optim::Optimizer::State& optimizer,
                    const std::filesystem::path& folder) {
   io::write_safetensors(folder / "optimizer.safetensors", optimizer);
-  io::Json scheduler{{"updates", progress.learner.steps()}};
+  io::Json scheduler{{"updates", progress.learner.steps()}, {"updates_of_moments", progress.learner.moment_steps()}};
   if (progress.plateau != nullptr) scheduler["plateau"] = to_json(progress.plateau->state());
   io::replace_file(folder / "scheduler.json", io::dump_json(scheduler, 2) + "\n");
   if (progress.scaler.enabled())
@@ -141,7 +143,10 @@ void load_progress(const TrainingProgress& progress, const std::filesystem::path
   if (std::filesystem::exists(folder / "optimizer.safetensors")) {
     load_optimizer(progress.learner, folder);
   } else {
-    log_warning("{} has no optimizer state (--save_only_model?): moments start anew", folder.string());
+    const bool of_torch = std::filesystem::exists(folder / "optimizer.pt");
+    log_warning("{} {}: moments start anew", folder.string(),
+                of_torch ? "has its optimizer state in optimizer.pt, which only PyTorch reads"
+                         : "has no optimizer state (--save_only_model?)");
     progress.learner.start_anew(progress.state.global_step);
   }
   if (progress.plateau != nullptr) load_plateau(*progress.plateau, folder);

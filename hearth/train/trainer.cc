@@ -182,10 +182,9 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
 void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress) {
   if (result.skipped && team_.is_first())
     log_warning("step {} skipped: fp16 overflowed; the loss scale is now {}", state_.global_step, scaler_.scale());
-  const bool finite = std::isfinite(result.loss);
-  const double loss = finite || !args_.logging_nan_inf_filter || state_.steps_since_log == 0
-                          ? (finite || !args_.logging_nan_inf_filter ? result.loss : 0)
-                          : state_.loss_since_log / static_cast<double>(state_.steps_since_log);
+  const bool counts = std::isfinite(result.loss) || !args_.logging_nan_inf_filter;
+  // The Trainer's stand-in for a loss that is no number: the mean so far, but with this step counted in it.
+  const double loss = counts ? result.loss : state_.loss_since_log / static_cast<double>(state_.steps_since_log + 1);
   state_.loss_sum += loss;
   state_.loss_since_log += loss;
   ++state_.steps_since_log;

@@ -220,6 +220,7 @@ TEST(Clipping, ScalesAsClipGradNormDoes) {
   EXPECT_FLOAT_EQ(clip_scale(1, 1), static_cast<float>(1 / (1 + 1e-6)));
   EXPECT_EQ(clip_scale(100, 0), 1);  // no clipping
   EXPECT_EQ(clip_scale(std::numeric_limits<double>::infinity(), 1), 0);
+  EXPECT_TRUE(std::isnan(clip_scale(std::numeric_limits<double>::quiet_NaN(), 1)));
 }
 
 // A replica that is a plain copy and counts how often each row was made.

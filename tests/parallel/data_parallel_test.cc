@@ -137,13 +137,35 @@ TEST(DataParallel, StateOfAnyNumberOfRanksIsResumedByAnyOther) {
       run_team(ranks, [&](const Team& team) {
         ToyParameters toy(kSizes);
         DataParallel learner(toy.store, optimizer("adamw_torch"), team, sharded(shard));
-        learner.load_state(3, read);
-        EXPECT_EQ(learner.steps(), 3);
+        learner.load_state(5, 3, read);
+        EXPECT_EQ(learner.steps(), 5);
+        EXPECT_EQ(learner.moment_steps(), 3);
         const auto state = learner.state();
         if (team.is_first()) {
           EXPECT_EQ(copied(state), saved);
         }
       });
+}
+
+// AdamW's first update is as large as the learning rate; moments that began anew are young, however many updates there
+// were before them.
+TEST(DataParallel, MomentsThatBeginAnewMakeAFirstUpdate) {
+  constexpr std::int64_t kEarlier = 5000;
+  ToyParameters toy(kSizes), anew(kSizes);
+  optim::OptimizerOptions options;
+  DataParallel first(toy.store, options), resumed(anew.store, options);
+  resumed.start_anew(kEarlier);
+  for (const auto& [parameters, learner] : {std::pair(&toy, &first), std::pair(&anew, &resumed)}) {
+    parameters->store.zero_grad();
+    Tape tape;
+    const Var loss = parameters->forward(tape, 1);
+    learner->backward(tape, loss, 1, {});
+    learner->finish();
+    learner->step(0.01, 1);
+  }
+  EXPECT_EQ(weights(anew), weights(toy));
+  EXPECT_EQ(resumed.steps(), kEarlier + 1);
+  EXPECT_EQ(resumed.moment_steps(), 1);
 }
 
 TEST(DataParallel, AdafactorIsNotSharded) {

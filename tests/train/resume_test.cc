@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "hearth/io/file.h"
 #include "hearth/train/trainer.h"
 #include "tests/train/toy.h"
 
@@ -244,6 +245,10 @@ TEST_F(Resume, FromAModelAlone) {
   trainer.train(folder_ / "out" / "checkpoint-4");
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "no optimizer state"));
+  io::replace_file(folder_ / "out" / "checkpoint-4" / "optimizer.pt", "a pickle");
+  Trainer(model, args, toy_dataset(24)).train(folder_ / "out" / "checkpoint-4");
+  ASSERT_EQ(warnings_.size(), 2u);
+  EXPECT_TRUE(contains(warnings_[1], "optimizer.pt, which only PyTorch reads"));
   const io::Json& rows = trainer.state().log_history;
   EXPECT_EQ(rows.size(), 12u + 1);
   EXPECT_DOUBLE_EQ(rows[4].at("learning_rate").get<double>(), 1e-2 * 8 / 12);
