@@ -46,6 +46,9 @@ Arguments::Option& Arguments::declare(Option::Kind kind, std::string_view name, 
   option.help = help;
   option.target = target;
   option.default_text = text_of(target);
+  option.takes = holds_list(target)    ? Option::Takes::many
+                 : holds<bool>(target) ? Option::Takes::at_most_one
+                                       : Option::Takes::one;
   return option;
 }
 
@@ -59,12 +62,26 @@ Arguments::Option& Arguments::positional(std::string name, ArgumentTarget target
   return declare(Option::Kind::positional, name, target, help);
 }
 
+void Arguments::ignored_switches(std::initializer_list<std::string_view> names, std::string_view reason) {
+  for (const std::string_view name : names) {
+    Option& option = declare(Option::Kind::ignored, name, {}, reason);
+    option.takes = Option::Takes::at_most_one;
+    option.can_be_negated = true;
+  }
+}
+
 void Arguments::ignored(std::initializer_list<std::string_view> names, std::string_view reason) {
-  for (const std::string_view name : names) declare(Option::Kind::ignored, name, {}, reason).can_be_negated = true;
+  constexpr std::string_view kSeveral = "...";
+  for (std::string_view name : names) {
+    const bool several = name.ends_with(kSeveral);
+    if (several) name.remove_suffix(kSeveral.size());
+    declare(Option::Kind::ignored, name, {}, reason).takes = several ? Option::Takes::many : Option::Takes::one;
+  }
 }
 
 void Arguments::refused(std::initializer_list<std::string_view> names, std::string_view reason) {
-  for (const std::string_view name : names) declare(Option::Kind::refused, name, {}, reason);
+  for (const std::string_view name : names)
+    declare(Option::Kind::refused, name, {}, reason).takes = Option::Takes::at_most_one;
 }
 
 Arguments::Found Arguments::find(std::string_view spelling) {
@@ -116,11 +133,9 @@ void Arguments::parse(std::span<const std::string> words) {
     if (label.size() < word.size()) {
       values.push_back(word.substr(label.size() + 1));
     } else if (!found.negated) {
-      const Option& option = *found.option;
-      const bool needs_value = option.kind == Option::Kind::named && !holds<bool>(option.target);
-      const bool takes_many = option.kind != Option::Kind::named || holds_list(option.target);
-      while (i < words.size() && !is_flag(words[i]) && (takes_many || values.empty()) &&
-             (needs_value || !has_positionals() || bool_of(words[i])))
+      const Option::Takes takes = found.option->takes;
+      while (i < words.size() && !is_flag(words[i]) && (takes == Option::Takes::many || values.empty()) &&
+             (takes != Option::Takes::at_most_one || !has_positionals() || bool_of(words[i])))
         values.push_back(words[i++]);
     }
     set(found, values, label);
@@ -128,8 +143,7 @@ void Arguments::parse(std::span<const std::string> words) {
   auto next = loose.begin();
   for (Option& option : options_) {
     if (option.kind != Option::Kind::positional || next == loose.end()) continue;
-    const bool takes_many = holds_list(option.target);
-    const auto end = takes_many ? loose.end() : next + 1;
+    const auto end = option.takes == Option::Takes::many ? loose.end() : next + 1;
     set({&option, false}, {next, end}, option.name);
     next = end;
   }
@@ -148,7 +162,9 @@ void Arguments::set(const Found& found, const std::vector<std::string>& values, 
   if (option.kind == Option::Kind::refused) {
     check(switches_off(values), "{} {}", label, option.help);
   } else if (option.kind == Option::Kind::ignored) {
-    if (is_none(values) || std::exchange(option.announced, true)) return;
+    if (is_none(values)) return;
+    check_ignored(option, values, label);
+    if (std::exchange(option.announced, true)) return;
     log_info("{} is accepted and changes nothing: {}", label, option.help);
   } else if (found.negated) {
     check(values.empty(), "{} takes no value", label);
@@ -157,6 +173,16 @@ void Arguments::set(const Found& found, const std::vector<std::string>& values, 
     assign(option.target, values, label);
     check_value(option, label);
   }
+}
+
+void Arguments::check_ignored(const Option& option, const std::vector<std::string>& values, std::string_view label) {
+  bool state = false;
+  std::string text;
+  std::vector<std::string> texts;
+  assign(option.takes == Option::Takes::many  ? ArgumentTarget(&texts)
+         : option.takes == Option::Takes::one ? ArgumentTarget(&text)
+                                              : ArgumentTarget(&state),
+         values, label);
 }
 
 void Arguments::check_value(const Option& option, std::string_view label) {

@@ -32,7 +32,10 @@ class Arguments {
     friend class Arguments;
     enum class Kind { named, positional, ignored, refused };
 
+    enum class Takes { at_most_one, one, many };  // values
+
     Kind kind = Kind::named;
+    Takes takes = Takes::one;
     std::string section, name, help;  // of what is ignored or refused: the reason
     ArgumentTarget target;
     std::string default_text;
@@ -50,8 +53,10 @@ class Arguments {
   // off by --no_NAME. The reference is good until the next declaration.
   Option& add(std::string name, ArgumentTarget target, std::string help);
   Option& positional(std::string name, ArgumentTarget target, std::string help);
-  // Options of the programs that Hearth stands in for. Ignored: accepted with or without values, and said so once.
-  // Refused: an error where a value switches it on; "--name REASON" is the sentence.
+  // Options of the programs that Hearth stands in for. Ignored: accepted, and said so once; a switch takes what a bool
+  // takes, the others one value or, where the name ends in "...", several. Refused: an error where a value switches it
+  // on; "--name REASON" is the sentence.
+  void ignored_switches(std::initializer_list<std::string_view> names, std::string_view reason);
   void ignored(std::initializer_list<std::string_view> names, std::string_view reason);
   void refused(std::initializer_list<std::string_view> names, std::string_view reason);
 
@@ -81,6 +86,7 @@ class Arguments {
   Option& declare(Option::Kind kind, std::string_view name, ArgumentTarget target, std::string_view help);
   Found find(std::string_view name);
   void set(const Found& found, const std::vector<std::string>& values, std::string_view label);
+  static void check_ignored(const Option& option, const std::vector<std::string>& values, std::string_view label);
   static void check_value(const Option& option, std::string_view label);
   static std::string help_row(const Option& option);
   std::string help_by_reason(Option::Kind kind) const;

@@ -33,7 +33,7 @@ constexpr std::array kVariables{
     EnvironmentVariable{"KMP_LIBRARY", "the same"},
     EnvironmentVariable{"KMP_STACKSIZE", "the same"},
     EnvironmentVariable{"KMP_TPAUSE", "the same"},
-    EnvironmentVariable{"ACCELERATE_MIXED_PRECISION", "what `hearth launch` passes on, as --mixed_precision"},
+    EnvironmentVariable{"ACCELERATE_MIXED_PRECISION", "the format to train in where no flag names one: no, fp16, bf16"},
     EnvironmentVariable{"LD_LIBRARY_PATH", "where libraries are looked for first"},
     EnvironmentVariable{"PYTHONPATH", "where Python scripts find modules"},
     EnvironmentVariable{"LD_PRELOAD", "libraries loaded before all others, such as another malloc"},

@@ -18,13 +18,6 @@ using io::Json;
 
 constexpr std::string_view kSpaces = " \t\r\n";
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    if (io::next_code_point(text, at) == io::kNotUtf8) return false;
-  }
-  return true;
-}
-
 // More than one line, and the first is an object by itself.
 bool is_json_lines(std::string_view text) {
   const std::size_t end = text.find('\n');
@@ -91,7 +84,7 @@ void add_csv(QaRecords& records, std::string_view text, std::string_view file) {
           names.size());
     Json record = Json::object();
     for (std::size_t i = 0; i < names.size(); ++i) {
-      check(is_utf8(fields[i]), "{}: field \"{}\" is not UTF-8 text", records.place(), names[i]);
+      check(io::is_utf8(fields[i]), "{}: field \"{}\" is not UTF-8 text", records.place(), names[i]);
       record[names[i]] = std::move(fields[i]);
     }
     records.add(record);

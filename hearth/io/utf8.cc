@@ -24,6 +24,12 @@ char32_t next_code_point(std::string_view text, std::size_t& at) {
   return code_point;
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();)
+    if (next_code_point(text, at) == kNotUtf8) return false;
+  return true;
+}
+
 void append_utf8(std::string& text, char32_t code_point) {
   const auto add = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
   const auto add_rest = [&](int shift) { add(0x80 | (code_point >> shift & 0x3F)); };

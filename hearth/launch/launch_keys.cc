@@ -6,14 +6,15 @@ namespace hearth::launch {
 
 std::vector<LaunchKey> launch_keys(LaunchConfig& config) {
   return {
-      {"", "debug", &config.debug, "whether collective operations are checked while running"},
+      {"", "debug", &config.debug, "for Python scripts: whether collective operations are checked while running"},
       {"", "distributed_type", &config.distributed_type, "NO: one process; MULTI_CPU: several"},
       {"", "enable_cpu_affinity", &config.enable_cpu_affinity, "no effect: ranks are always bound to their cores"},
       {"", "machine_rank", &config.machine_rank, "this machine's number among num_machines"},
       {"", "main_process_ip", &config.main_process_ip, "the address of the machine of rank 0"},
       {"", "main_process_port", &config.main_process_port, "the port that rank 0 listens on"},
       {"", "main_training_function", &config.main_training_function, "no effect: the function that TPUs start"},
-      {"", "mixed_precision", &config.mixed_precision, "the number format of products: no (fp32), fp16, bf16"},
+      {"", "mixed_precision", &config.mixed_precision,
+       "what is trained in where no flag says it: no (fp32), fp16, bf16"},
       {"", "num_machines", &config.num_machines, "how many machines train together"},
       {"", "num_processes", &config.num_processes, "how many processes train together, on all machines"},
       {"", "rdzv_backend", &config.rdzv_backend, "no effect: the address and port above are where processes meet"},

@@ -93,7 +93,9 @@ void declare_script(Arguments& arguments, LaunchOptions& options) {
   arguments.add("no_python", &options.no_python, "the target is a program, whatever its name");
   arguments.add("cpu", &options.cpu, "use no accelerator: always so here");
   arguments.add("ipex", &options.ipex, "told to scripts as ACCELERATE_USE_IPEX");
-  arguments.add("mixed_precision", &options.mixed_precision, "told to scripts as ACCELERATE_MIXED_PRECISION")
+  arguments
+      .add("mixed_precision", &options.mixed_precision,
+           "what is trained in where neither --fp16 nor --bf16 is given; also told to scripts")
       .choices({"no", "fp16", "bf16"});
   arguments.add("dynamo_backend", &options.dynamo_backend, "told to scripts as ACCELERATE_DYNAMO_BACKEND");
   arguments.add("dynamo_mode", &options.dynamo_mode, "told to scripts as ACCELERATE_DYNAMO_MODE");
@@ -118,8 +120,9 @@ void declare_supervision(Arguments& arguments, LaunchOptions& options) {
 
 void declare_foreign(Arguments& arguments) {
   arguments.ignored({"monitor_interval"}, "the end of a process is seen at once");
-  arguments.ignored({"same_network", "rdzv_backend", "rdzv_conf", "role"},
-                    "processes meet at --main_process_ip and --main_process_port");
+  constexpr std::string_view kMeetingPlace = "processes meet at --main_process_ip and --main_process_port";
+  arguments.ignored_switches({"same_network"}, kMeetingPlace);
+  arguments.ignored({"rdzv_backend", "rdzv_conf", "role"}, kMeetingPlace);
   arguments.refused({"multi_gpu", "tpu", "use_xpu", "gpu_ids", "use_deepspeed", "deepspeed_config_file", "use_fsdp",
                      "use_megatron_lm", "use_parallelism_config", "tpu_use_cluster", "tpu_use_sudo", "vm", "env",
                      "downcast_bf16", "fp8_backend", "aws_access_key_id", "aws_secret_access_key"},

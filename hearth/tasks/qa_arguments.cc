@@ -1,15 +1,33 @@
 #include "hearth/tasks/qa_arguments.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "hearth/base/error.h"
+#include "hearth/tasks/squad_metric.h"
 
 namespace hearth::tasks {
 namespace {
 
+constexpr double kLargest = 1 << 30;
+
 void check_file(const std::optional<std::string>& file, std::string_view flag) {
   check(!file || file->ends_with(".json") || file->ends_with(".jsonl") || file->ends_with(".csv"),
         "{}: {} must end in .json, .jsonl or .csv", flag, file.value_or(""));
+}
+
+// Before the first evaluation would find it out.
+void check_metric(std::string_view name, bool version_2) {
+  check(!name.ends_with("loss"), "question answering is not evaluated by its loss: give --metric_for_best_model f1");
+  constexpr std::string_view kPrefix = "eval_";
+  std::vector<std::string> known = squad_metric_names(version_2);
+  for (const char* speed : {"runtime", "samples_per_second", "steps_per_second"}) known.emplace_back(speed);
+  const std::string_view wanted = name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+  check(std::ranges::find(known, wanted) != known.end(), "--metric_for_best_model {}: the evaluation will give {}",
+        name, fmt::join(known, ", "));
 }
 
 }  // namespace
@@ -24,9 +42,10 @@ void declare(Arguments& options, ModelArguments& arguments) {
   options.add("model_revision", &arguments.model_revision, "branch, tag or commit in the Hub cache");
   options.add("config_overrides", &arguments.config_overrides,
               "fields of the model's config: hidden_dropout_prob=0,layer_norm_eps=1e-5");
-  options.ignored({"token", "use_auth_token"}, "this version does not reach the Hub");
-  options.ignored({"trust_remote_code"}, "no code of a model's folder is ever run");
-  options.ignored({"use_fast_tokenizer"}, "there is one tokenizer, and it is fast");
+  options.ignored({"token"}, "this version does not reach the Hub");
+  options.ignored_switches({"use_auth_token"}, "this version does not reach the Hub");
+  options.ignored_switches({"trust_remote_code"}, "no code of a model's folder is ever run");
+  options.ignored_switches({"use_fast_tokenizer"}, "there is one tokenizer, and it is fast");
 }
 
 void declare(Arguments& options, QaArguments& arguments) {
@@ -34,7 +53,7 @@ void declare(Arguments& options, QaArguments& arguments) {
   options.add("train_file", &arguments.train_file, "questions to train on: .json, .jsonl or .csv");
   options.add("validation_file", &arguments.validation_file, "questions to evaluate on");
   options.add("test_file", &arguments.test_file, "questions to predict answers for");
-  options.add("max_seq_length", &arguments.max_seq_length, "longest window of tokens").at_least(1);
+  options.add("max_seq_length", &arguments.max_seq_length, "longest window of tokens").at_least(1).at_most(kLargest);
   options.add("doc_stride", &arguments.doc_stride, "tokens that neighbouring windows share").at_least(0);
   options.add("whole_context", &arguments.whole_context,
               "put all of a context longer than max_seq_length into windows; by default its rest is left out, as "
@@ -47,8 +66,10 @@ void declare(Arguments& options, QaArguments& arguments) {
   options.add("version_2_with_negative", &arguments.version_2_with_negative, "some questions have no answer");
   options.add("null_score_diff_threshold", &arguments.null_score_diff_threshold,
               "how far no answer must score above the best one to be chosen");
-  options.add("n_best_size", &arguments.n_best_size, "answers to consider and to write").at_least(1);
-  options.add("max_answer_length", &arguments.max_answer_length, "tokens of the longest answer").at_least(1);
+  options.add("n_best_size", &arguments.n_best_size, "answers to consider and to write").at_least(1).at_most(kLargest);
+  options.add("max_answer_length", &arguments.max_answer_length, "tokens of the longest answer")
+      .at_least(1)
+      .at_most(kLargest);
   options.add("overwrite_cache", &arguments.overwrite_cache, "prepare the features anew");
   options.ignored({"preprocessing_num_workers"}, "all threads prepare features");
   options.ignored({"dataset_config_name"}, "it belongs to dataset_name");
@@ -75,8 +96,7 @@ void QaArguments::validate(const TrainingArguments& training) const {
   check(!training.do_predict || test_file, "--do_predict needs --test_file");
   check(doc_stride < max_seq_length, "--doc_stride ({}) must be below --max_seq_length ({})", doc_stride,
         max_seq_length);
-  check(!training.metric_for_best_model || !training.metric_for_best_model->ends_with("loss"),
-        "question answering is not evaluated by its loss: give --metric_for_best_model f1");
+  if (training.metric_for_best_model) check_metric(*training.metric_for_best_model, version_2_with_negative);
 }
 
 RunQaArguments parse_qa_arguments(std::span<const std::string> words) {

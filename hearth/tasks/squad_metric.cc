@@ -187,4 +187,12 @@ io::Json squad_v2_metric(std::span<const QaExample> examples, std::span<const Qa
   return result;
 }
 
+std::vector<std::string> squad_metric_names(bool version_2) {
+  if (!version_2) return {"exact_match", "f1"};
+  std::vector<std::string> names{"best_exact", "best_exact_thresh", "best_f1", "best_f1_thresh"};
+  for (const std::string prefix : {"", "HasAns_", "NoAns_"})
+    for (const char* name : {"exact", "f1", "total"}) names.push_back(prefix + name);
+  return names;
+}
+
 }  // namespace hearth::tasks

@@ -8,16 +8,6 @@
 #include "hearth/io/utf8.h"
 
 namespace hearth::tokenizer {
-namespace {
-
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();)
-    if (io::next_code_point(text, at) == io::kNotUtf8) return false;
-  return true;
-}
-
-}  // namespace
-
 // Lines end as Python's do in text mode: \n, \r\n or \r.
 Vocabulary read_vocabulary(const std::filesystem::path& file) {
   const std::string text = io::read_file(file);
@@ -25,7 +15,7 @@ Vocabulary read_vocabulary(const std::filesystem::path& file) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find_first_of("\r\n", begin), text.size());
     vocabulary.push_back(text.substr(begin, end - begin));
-    check(is_utf8(vocabulary.back()), "{}: line {} is not UTF-8: a vocabulary is a text file with one token a line",
+    check(io::is_utf8(vocabulary.back()), "{}: line {} is not UTF-8: a vocabulary is a text file with one token a line",
           file.string(), vocabulary.size());
     begin = end + (std::string_view(text).substr(end).starts_with("\r\n") ? 2 : 1);
   }

@@ -7,6 +7,7 @@
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/io/json.h"
+#include "hearth/io/utf8.h"
 #include "hearth/train/schedule_settings.h"
 
 namespace hearth {
@@ -40,6 +41,16 @@ void read_file(Arguments& options, const std::string& file) {
   options.check_values();
 }
 
+// What `accelerate launch` and `hearth launch` were told counts where the flags name no format.
+void take_format_of_launcher(TrainingArguments& args) {
+  if (args.fp16 || args.bf16) return;
+  const std::string format = environment("ACCELERATE_MIXED_PRECISION");
+  check(format.empty() || format == "no" || format == "fp16" || format == "bf16",
+        "ACCELERATE_MIXED_PRECISION is '{}': Hearth trains in no (fp32), fp16 and bf16", format);
+  args.fp16 = format == "fp16";
+  args.bf16 = format == "bf16";
+}
+
 }  // namespace
 
 void TrainingArguments::validate() {
@@ -63,6 +74,7 @@ void TrainingArguments::validate() {
         "rows and columns");
   check(!(sharded_optimizer && save_on_each_node),
         "--sharded_optimizer and --save_on_each_node exclude each other: the whole state is gathered on one machine");
+  take_format_of_launcher(*this);
   check(!(fp16 && bf16), "--fp16 and --bf16 exclude each other: give one of them");
   check(!(fp16_full_eval && bf16_full_eval),
         "--fp16_full_eval and --bf16_full_eval exclude each other: give one of them");
@@ -118,6 +130,8 @@ std::int64_t in_steps(double steps_or_share, std::int64_t total_steps) {
 }
 
 void parse_flags_or_file(Arguments& options, std::span<const std::string> words) {
+  for (const std::string& word : words)
+    check(io::is_utf8(word), "'{}' is not UTF-8, as the files that will name it must be: rename it", word);
   if (words.size() == 1 && words[0].ends_with(".json")) return read_file(options, words[0]);
   options.parse(words);
 }

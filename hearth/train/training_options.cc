@@ -4,6 +4,9 @@
 namespace hearth {
 namespace {
 
+// Products of these, and of a number of processes, are still whole numbers of 64 bits.
+constexpr double kMostSteps = 1e15, kMostEpochs = 1e9, kLargestBatch = 1 << 30, kMostBatches = 1 << 20;
+
 void declare_job(Arguments& options, TrainingArguments& args) {
   options.section("Job");
   options.add("output_dir", &args.output_dir, "folder for the model, checkpoints and results");
@@ -24,10 +27,17 @@ void declare_training(Arguments& options, TrainingArguments& args) {
   options.section("Training");
   options.add("per_device_train_batch_size", &args.per_device_train_batch_size, "examples of a batch, in each process")
       .alias("per_gpu_train_batch_size")
-      .at_least(1);
-  options.add("gradient_accumulation_steps", &args.gradient_accumulation_steps, "batches of a step").at_least(1);
-  options.add("num_train_epochs", &args.num_train_epochs, "passes over the training data").at_least(0);
-  options.add("max_steps", &args.max_steps, "above 0: steps to train, instead of num_train_epochs").at_least(-1);
+      .at_least(1)
+      .at_most(kLargestBatch);
+  options.add("gradient_accumulation_steps", &args.gradient_accumulation_steps, "batches of a step")
+      .at_least(1)
+      .at_most(kMostBatches);
+  options.add("num_train_epochs", &args.num_train_epochs, "passes over the training data")
+      .at_least(0)
+      .at_most(kMostEpochs);
+  options.add("max_steps", &args.max_steps, "above 0: steps to train, instead of num_train_epochs")
+      .at_least(-1)
+      .at_most(kMostSteps);
   options.add("train_sampling_strategy", &args.train_sampling_strategy, "order of the training data")
       .choices({"random", "sequential", "group_by_length"});
   options.add("group_by_length", &args.group_by_length, "as --train_sampling_strategy group_by_length");
@@ -44,7 +54,9 @@ void declare_training(Arguments& options, TrainingArguments& args) {
   options.add("lr_scheduler_type", &args.lr_scheduler_type, "schedule of the learning rate")
       .choices(optim::schedule_names());
   options.add("lr_scheduler_kwargs", &args.lr_scheduler_kwargs, "settings of the schedule, a JSON object");
-  options.add("warmup_steps", &args.warmup_steps, "steps of warm-up; below 1: their share of all steps").at_least(0);
+  options.add("warmup_steps", &args.warmup_steps, "steps of warm-up; below 1: their share of all steps")
+      .at_least(0)
+      .at_most(kMostSteps);
   options.add("warmup_ratio", &args.warmup_ratio, "share of warm-up of all steps, where warmup_steps is 0")
       .at_least(0)
       .at_most(1);
@@ -59,7 +71,9 @@ void declare_training(Arguments& options, TrainingArguments& args) {
 void declare_reports(Arguments& options, TrainingArguments& args) {
   options.section("Logging");
   options.add("logging_strategy", &args.logging_strategy, "when to log").choices({"no", "steps", "epoch"});
-  options.add("logging_steps", &args.logging_steps, "steps between logs; below 1: a share of all steps").at_least(0);
+  options.add("logging_steps", &args.logging_steps, "steps between logs; below 1: a share of all steps")
+      .at_least(0)
+      .at_most(kMostSteps);
   options.add("logging_first_step", &args.logging_first_step, "log the first step too");
   options.add("logging_nan_inf_filter", &args.logging_nan_inf_filter, "leave NaN and infinite losses out of the mean");
   options.add("include_tokens_per_second", &args.include_tokens_per_second, "report training tokens a second");
@@ -73,12 +87,14 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
       .alias("evaluation_strategy")
       .choices({"no", "steps", "epoch"});
   options.add("eval_steps", &args.eval_steps, "steps between evaluations, or their share; logging_steps otherwise")
-      .at_least(0);
+      .at_least(0)
+      .at_most(kMostSteps);
   options.add("eval_delay", &args.eval_delay, "steps or epochs before the first evaluation").at_least(0);
   options.add("eval_on_start", &args.eval_on_start, "evaluate before the first step");
   options.add("per_device_eval_batch_size", &args.per_device_eval_batch_size, "examples of a batch, in each process")
       .alias("per_gpu_eval_batch_size")
-      .at_least(1);
+      .at_least(1)
+      .at_most(kLargestBatch);
   options.add("bf16_full_eval", &args.bf16_full_eval, "evaluate in bf16");
   options.add("fp16_full_eval", &args.fp16_full_eval, "evaluate in fp16");
   options
@@ -90,7 +106,9 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
   options.section("Saving");
   options.add("save_strategy", &args.save_strategy, "when to write a checkpoint")
       .choices({"no", "steps", "epoch", "best"});
-  options.add("save_steps", &args.save_steps, "steps between checkpoints; below 1: a share of all steps").at_least(0);
+  options.add("save_steps", &args.save_steps, "steps between checkpoints; below 1: a share of all steps")
+      .at_least(0)
+      .at_most(kMostSteps);
   options.add("save_total_limit", &args.save_total_limit, "checkpoints to keep; 0: all");
   options.add("save_only_model", &args.save_only_model, "checkpoints without what resuming needs");
   options.add("load_best_model_at_end", &args.load_best_model_at_end, "end with the best checkpoint, not the last");
@@ -103,48 +121,58 @@ void declare_processes(Arguments& options, TrainingArguments& args) {
   options.add("ddp_backend", &args.ddp_backend, "what carries gradients")
       .alias("xpu_backend")
       .choices({"gloo", "mpi", "ccl"});
-  options.add("ddp_timeout", &args.ddp_timeout, "seconds to wait for other processes").at_least(1);
+  options.add("ddp_timeout", &args.ddp_timeout, "seconds to wait for other processes").at_least(1).at_most(1e9);
   options.add("ddp_bucket_cap_mb", &args.ddp_bucket_cap_mb, "MiB of gradients sent at once; 25 otherwise")
       .at_least(1)
       .at_most(1 << 20);
   options.add("ddp_wire_dtype", &args.ddp_wire_dtype, "format that gradients are sent in").choices({"fp32", "bf16"});
   options.add("sharded_optimizer", &args.sharded_optimizer,
               "save memory: each process keeps the optimizer's state of its share of the weights alone");
-  options.add("local_rank", &args.local_rank, "number of this process on its machine").at_least(-1);
+  options.add("local_rank", &args.local_rank, "number of this process on its machine").at_least(-1).at_most(1 << 20);
   options.add("save_on_each_node", &args.save_on_each_node, "save on every machine, not on the first alone");
 }
 
+// Where one reason holds for switches and for options with values.
+void ignore(Arguments& options, std::initializer_list<std::string_view> switches,
+            std::initializer_list<std::string_view> with_values, std::string_view reason) {
+  options.ignored_switches(switches, reason);
+  options.ignored(with_values, reason);
+}
+
 void declare_foreign(Arguments& options) {
-  options.ignored({"no_cuda", "use_cpu", "use_mps_device", "tf32", "tpu_num_cores", "tpu_metrics_debug",
-                   "torch_empty_cache_steps", "auto_find_batch_size", "dataloader_pin_memory"},
-                  "there is only the CPU");
-  options.ignored({"use_ipex", "ipex", "jit_mode_eval", "torch_compile", "torch_compile_backend", "torch_compile_mode",
-                   "torchdynamo", "use_liger_kernel", "liger_kernel_config"},
-                  "what it stood for is always on");
-  options.ignored({"half_precision_backend", "fp16_backend", "fp16_opt_level", "gradient_checkpointing_kwargs"},
-                  "there is one way to do it");
-  options.ignored({"dataloader_num_workers", "dataloader_prefetch_factor", "dataloader_persistent_workers",
-                   "dataloader_multiprocessing_context", "dataloader_in_order"},
-                  "batches are always prefetched, in order");
-  options.ignored({"report_to", "logging_dir", "run_name", "project", "trackio_space_id", "trackio_bucket_id",
-                   "trackio_static_space_id"},
-                  "logs go to the terminal and to trainer_state.json");
-  options.ignored({"log_level", "log_level_replica", "log_on_each_node", "debug", "skip_memory_metrics"},
-                  "messages are always shown, by the first process");
-  options.ignored({"full_determinism"}, "results are always deterministic");
-  options.ignored({"save_safetensors", "enable_jit_checkpoint"}, "weights are always written as safetensors");
-  options.ignored({"restore_callback_states_from_checkpoint"}, "resuming always restores everything");
-  options.ignored(
-      {"remove_unused_columns", "label_names", "length_column_name", "prediction_loss_only", "eval_accumulation_steps",
-       "eval_do_concat_batches", "eval_use_gather_object", "batch_eval_metrics", "include_for_metrics",
-       "include_inputs_for_metrics", "use_legacy_prediction_loop", "past_index", "use_cache"},
-      "the task knows what its data and metrics need");
-  options.ignored({"ddp_find_unused_parameters", "ddp_broadcast_buffers", "ddp_static_graph", "ray_scope",
-                   "average_tokens_across_devices"},
-                  "processes agree without it");
-  options.ignored({"hub_model_id", "hub_strategy", "hub_token", "hub_private_repo", "hub_always_push", "hub_revision",
-                   "push_to_hub_model_id", "push_to_hub_organization", "push_to_hub_token"},
-                  "it belongs to push_to_hub");
+  ignore(options,
+         {"no_cuda", "use_cpu", "use_mps_device", "tf32", "tpu_metrics_debug", "auto_find_batch_size",
+          "dataloader_pin_memory"},
+         {"tpu_num_cores", "torch_empty_cache_steps"}, "there is only the CPU");
+  ignore(options, {"use_ipex", "ipex", "jit_mode_eval", "torch_compile", "use_liger_kernel"},
+         {"torch_compile_backend", "torch_compile_mode", "torchdynamo", "liger_kernel_config"},
+         "what it stood for is always on");
+  ignore(options, {}, {"half_precision_backend", "fp16_backend", "fp16_opt_level", "gradient_checkpointing_kwargs"},
+         "there is one way to do it");
+  ignore(options, {"dataloader_persistent_workers", "dataloader_in_order"},
+         {"dataloader_num_workers", "dataloader_prefetch_factor", "dataloader_multiprocessing_context"},
+         "batches are always prefetched, in order");
+  ignore(options, {},
+         {"report_to...", "logging_dir", "run_name", "project", "trackio_space_id", "trackio_bucket_id",
+          "trackio_static_space_id"},
+         "logs go to the terminal and to trainer_state.json");
+  ignore(options, {"log_on_each_node", "skip_memory_metrics"}, {"log_level", "log_level_replica", "debug..."},
+         "messages are always shown, by the first process");
+  ignore(options, {"full_determinism"}, {}, "results are always deterministic");
+  ignore(options, {"save_safetensors", "enable_jit_checkpoint"}, {}, "weights are always written as safetensors");
+  ignore(options, {"restore_callback_states_from_checkpoint"}, {}, "resuming always restores everything");
+  ignore(options,
+         {"remove_unused_columns", "prediction_loss_only", "eval_do_concat_batches", "eval_use_gather_object",
+          "batch_eval_metrics", "include_inputs_for_metrics", "use_legacy_prediction_loop", "use_cache"},
+         {"label_names...", "length_column_name", "eval_accumulation_steps", "include_for_metrics...", "past_index"},
+         "the task knows what its data and metrics need");
+  ignore(options,
+         {"ddp_find_unused_parameters", "ddp_broadcast_buffers", "ddp_static_graph", "average_tokens_across_devices"},
+         {"ray_scope"}, "processes agree without it");
+  ignore(options, {"hub_private_repo", "hub_always_push"},
+         {"hub_model_id", "hub_strategy", "hub_token", "hub_revision", "push_to_hub_model_id",
+          "push_to_hub_organization", "push_to_hub_token"},
+         "it belongs to push_to_hub");
   options.refused({"push_to_hub"}, "needs the Hub, which this version does not reach; upload output_dir afterwards");
   options.refused({"deepspeed", "fsdp", "fsdp_config", "fsdp_min_num_params", "fsdp_transformer_layer_cls_to_wrap",
                    "parallelism_config", "accelerator_config", "mp_parameters"},

@@ -29,7 +29,7 @@ TrainingPlan make_plan(const TrainingArguments& args, const Dataset& dataset, st
   if (args.max_steps > 0) {
     plan.max_steps = args.max_steps;
     plan.epochs = divided_up(plan.max_steps, plan.updates);
-    plan.samples = static_cast<double>(plan.max_steps * round * window);
+    plan.samples = static_cast<double>(plan.max_steps) * static_cast<double>(round * window);
   } else {
     plan.max_steps = static_cast<std::int64_t>(std::ceil(args.num_train_epochs * static_cast<double>(plan.updates)));
     plan.epochs = static_cast<std::int64_t>(std::ceil(args.num_train_epochs));

@@ -29,7 +29,8 @@ class ArgumentsTest : public testing::Test {
     options.add("share", &share, "share");
     options.add("name", &name, "name");
     options.add("files", &files, "files");
-    options.ignored({"no_cuda", "use_cpu"}, "there is only the CPU");
+    options.ignored_switches({"no_cuda", "use_cpu"}, "there is only the CPU");
+    options.ignored({"run_name", "report_to..."}, "logs go to the terminal");
     options.refused({"deepspeed"}, "is not here; leave it out");
     set_log_sink([this](LogLevel level, std::string_view message) {
       EXPECT_EQ(level, LogLevel::info);
@@ -173,6 +174,17 @@ TEST_F(ArgumentsTest, IgnoredIsSaidOnce) {
   EXPECT_EQ(max_steps, 3);
   parse({"--no_use_cpu", "--use_cpu=None"});
   EXPECT_EQ(messages.size(), 2u);
+}
+
+TEST_F(ArgumentsTest, IgnoredTakesTheValuesItWouldHaveTaken) {
+  EXPECT_EQ(error({"--run_name", "a", "--report_to", "x", "y", "--no_cuda", "False", "--bf16"}), "");
+  EXPECT_TRUE(bf16);
+  EXPECT_EQ(error({"--no_cuda", "bf16"}), "--no_cuda: 'bf16' is neither true nor false");
+  EXPECT_EQ(error({"--no_cuda", "True", "bf16"}), "'bf16' follows no option that takes it");
+  EXPECT_EQ(error({"--run_name", "a", "bf16"}), "'bf16' follows no option that takes it");
+  EXPECT_EQ(error({"--run_name", "--bf16"}), "--run_name needs a value");
+  EXPECT_EQ(error({"--report_to"}), "--report_to needs at least one value");
+  EXPECT_TRUE(contains(error({"--no_run_name"}), "there is no option --no_run_name"));
 }
 
 TEST_F(ArgumentsTest, RefusedUnlessSwitchedOff) {

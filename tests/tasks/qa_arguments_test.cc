@@ -76,6 +76,18 @@ TEST(QaArguments, Checks) {
             "--dataset_name needs the Hub, which this version does not reach; give --train_file/--validation_file");
   EXPECT_EQ(error_of(command({"--load_best_model_at_end", "--eval_strategy", "steps"})),
             "question answering is not evaluated by its loss: give --metric_for_best_model f1");
+  EXPECT_TRUE(contains(error_of(command({"--n_best_size", "4294967296"})), "--n_best_size must be at most"));
+  const auto best_by = [](const char* metric, const Words& more) {
+    Words words = command({"--eval_strategy", "epoch", "--metric_for_best_model", metric});
+    words.insert(words.end(), more.begin(), more.end());
+    return error_of(words);
+  };
+  EXPECT_EQ(best_by("exact", {}),
+            "--metric_for_best_model exact: the evaluation will give exact_match, f1, runtime, samples_per_second, "
+            "steps_per_second");
+  EXPECT_EQ(best_by("eval_exact_match", {}), "");
+  EXPECT_TRUE(contains(best_by("exact_match", {"--version_2_with_negative"}), "best_exact"));
+  EXPECT_EQ(best_by("HasAns_f1", {"--version_2_with_negative"}), "");
   EXPECT_TRUE(contains(error_of(command({"--max_seq_len", "3"})), "the nearest is --max_seq_length"));
   EXPECT_EQ(error_of(command({"--bf16", "--fp16"})), "--fp16 and --bf16 exclude each other: give one of them");
 }

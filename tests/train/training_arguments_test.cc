@@ -84,6 +84,35 @@ TEST_F(TrainingArgumentsTest, FormatsExcludeEachOther) {
   EXPECT_EQ(args.eval_format(), DType::bf16);
 }
 
+TEST_F(TrainingArgumentsTest, TheLaunchersFormatCountsWhereNoFlagNamesOne) {
+  const auto format = [](const char* of_launcher, const Words& words) {
+    setenv("ACCELERATE_MIXED_PRECISION", of_launcher, 1);
+    DType result = DType::f32;
+    const std::string error = hearth::error_of([&] { result = parsed(words).train_format(); });
+    unsetenv("ACCELERATE_MIXED_PRECISION");
+    return error.empty() ? std::string(name_of(result)) : error;
+  };
+  EXPECT_EQ(format("bf16", {}), "bf16");
+  EXPECT_EQ(format("fp16", {}), "fp16");
+  EXPECT_EQ(format("no", {}), "fp32");
+  EXPECT_EQ(format("bf16", {"--fp16"}), "fp16");
+  EXPECT_TRUE(contains(format("fp8", {}), "ACCELERATE_MIXED_PRECISION is 'fp8'"));
+}
+
+TEST_F(TrainingArgumentsTest, NumbersHaveTheirLimits) {
+  for (const char* name : {"num_train_epochs", "logging_steps", "save_steps", "eval_steps", "warmup_steps"})
+    for (const char* value : {"inf", "1e30"})
+      EXPECT_TRUE(contains(error_of({std::string("--") + name, value}), "must be at most")) << name << value;
+  for (const char* name : {"per_device_train_batch_size", "per_device_eval_batch_size", "gradient_accumulation_steps",
+                           "max_steps", "ddp_timeout", "local_rank"})
+    EXPECT_TRUE(contains(error_of({std::string("--") + name, "4000000000000000000"}), "must be at most")) << name;
+}
+
+TEST_F(TrainingArgumentsTest, WhatFilesWillNameIsUtf8) {
+  EXPECT_TRUE(contains(error_of({"--output_dir", "caf\xe9"}), "'caf\xe9' is not UTF-8"));
+  EXPECT_EQ(error_of({"--output_dir", "caf\xc3\xa9"}), "");
+}
+
 TEST_F(TrainingArgumentsTest, StepsAreWholeOrAShare) {
   EXPECT_TRUE(contains(error_of({"--logging_steps", "0"}), "--logging_steps above 0"));
   EXPECT_EQ(error_of({"--logging_steps", "0", "--logging_strategy", "epoch"}), "");
