@@ -58,6 +58,14 @@ std::vector<bench::MemoryPlan> plans(const bench::MemoryPlan& sizes, const std::
   return all;
 }
 
+// Of a format as Accelerate names it, or as the other options do.
+std::string short_name(const std::string& format) {
+  if (format == "float32" || format == "fp32") return "fp32";
+  if (format == "bfloat16" || format == "bf16") return "bf16";
+  if (format == "float16" || format == "fp16") return "fp16";
+  fail("--dtypes: '{}' is none of fp32, bf16, fp16, the formats that models are trained in", format);
+}
+
 }  // namespace
 
 int estimate_memory(std::span<const std::string> words) {
@@ -68,14 +76,17 @@ int estimate_memory(std::span<const std::string> words) {
   bool json = false;
   Arguments arguments("hearth estimate-memory",
                       "Says what training a model with AdamW will need, a process, without loading it.");
-  arguments.positional("MODEL", &model, "a folder with a config.json, or bert-tiny, bert-mini ... bert-large");
+  arguments.positional("MODEL", &model,
+                       "a folder with a config.json, a name in the Hub cache, or bert-tiny, bert-mini ... bert-large");
   arguments.add("config_overrides", &overrides, "other sizes: hidden_size=512,num_hidden_layers=6");
   arguments.add("batch", &sizes.batch, "sequences of a process's batch").at_least(1);
   arguments.add("seq", &sizes.seq, "tokens of a sequence").at_least(1);
-  arguments.add("dtypes", &dtypes, "number formats: fp32, bf16, fp16");
+  arguments.add("dtypes", &dtypes, "number formats: fp32, bf16, fp16; also float32, bfloat16, float16");
   arguments.add("num_processes", &sizes.shards, "processes that may share the optimizer's state").at_least(1);
   arguments.add("threads", &threads, "threads of a process; 0: one a core").at_least(0).at_most(4096);
   arguments.add("json", &json, "for machines: JSON lines instead of a table");
+  arguments.ignored({"library_name"}, "a folder's config.json says what it is");
+  arguments.ignored_switches({"trust_remote_code"}, "no code of a model's folder is ever run");
   arguments.parse(words);
   if (arguments.wants_help()) {
     fmt::print("{}", arguments.help());
@@ -88,8 +99,7 @@ int estimate_memory(std::span<const std::string> words) {
   const nn::EncoderConfig encoder = bench::encoder_config(config);
   check(sizes.seq <= encoder.positions, "--seq {} is longer than {} can read, {} positions", sizes.seq, model,
         encoder.positions);
-  for (const std::string& name : dtypes)
-    check(name == "fp32" || name == "bf16" || name == "fp16", "--dtypes: '{}' is none of fp32, bf16, fp16", name);
+  for (std::string& name : dtypes) name = short_name(name);
   std::vector<std::string> header{"format", "checkpointing", "shards"};
   for (const auto& [name, bytes] : kItems) header.emplace_back(name);
   header.emplace_back("in all");

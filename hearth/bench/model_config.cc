@@ -6,6 +6,7 @@
 #include <array>
 
 #include "hearth/base/error.h"
+#include "hearth/io/hub_cache.h"
 #include "hearth/models/families.h"
 
 namespace hearth::bench {
@@ -20,6 +21,14 @@ constexpr std::array kSizes{Size{"bert-tiny", 2, 128, 2, 512},    Size{"bert-min
                             Size{"bert-small", 4, 512, 8, 2048},  Size{"bert-medium", 8, 512, 8, 2048},
                             Size{"bert-base", 12, 768, 12, 3072}, Size{"bert-large", 24, 1024, 16, 4096}};
 
+std::filesystem::path folder_of(const std::string& model) {
+  try {
+    return io::find_model(model, "", "main");
+  } catch (const Error& error) {
+    fail("{}; built-in models are {}", error.what(), fmt::join(built_in_models(), ", "));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> built_in_models() {
@@ -30,12 +39,7 @@ std::vector<std::string> built_in_models() {
 
 models::Config model_config(const std::string& name_or_folder) {
   const auto size = std::ranges::find(kSizes, name_or_folder, &Size::name);
-  if (size == kSizes.end()) {
-    check(std::filesystem::is_directory(name_or_folder),
-          "--model {} is neither a built-in model ({}) nor a folder with a config.json", name_or_folder,
-          fmt::join(built_in_models(), ", "));
-    return models::Config::read(name_or_folder);
-  }
+  if (size == kSizes.end()) return models::Config::read(folder_of(name_or_folder));
   return {{{"model_type", "bert"},
            {"vocab_size", 30522},
            {"hidden_size", size->hidden},

@@ -178,6 +178,22 @@ TEST_F(Commands, AskAnswersQuestions) {
   EXPECT_TRUE(contains(hearth("ask --model out --context context.txt --question Q").error(), "no text"));
 }
 
+TEST_F(Commands, EstimateMemoryUnderstandsAcceleratesWords) {
+  fs::create_directories(folder() / "hub/models--towns--tiny-bert/refs");
+  fs::create_directories(folder() / "hub/models--towns--tiny-bert/snapshots");
+  write("hub/models--towns--tiny-bert/refs/main", "abc123");
+  fs::copy(start_model(), folder() / "hub/models--towns--tiny-bert/snapshots/abc123");
+  const Outcome outcome =
+      hearth("estimate-memory towns/tiny-bert --library_name transformers --dtypes float32 bfloat16 --seq 64 --json",
+             "HF_HUB_CACHE=hub");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "{\"dtype\": \"fp32\"") && contains(outcome.out, "{\"dtype\": \"bf16\""))
+      << outcome.out;
+  EXPECT_FALSE(contains(outcome.out, "fp16")) << outcome.out;
+  EXPECT_TRUE(contains(hearth("estimate-memory bert-tiny --dtypes int8").error(), "none of fp32, bf16, fp16"));
+  EXPECT_TRUE(contains(hearth("estimate-memory bert-huge").error(), "built-in models are bert-tiny"));
+}
+
 TEST_F(Commands, ModelsAreMadeFromNothing) {
   EXPECT_EQ(names_in(start_model()),
             std::set<std::string>({"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",

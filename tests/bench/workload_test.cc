@@ -64,8 +64,7 @@ TEST_F(SmallModel, FindsModelsByNameAndByFolder) {
   write("config.json", R"({"model_type": "distilbert", "vocab_size": 50, "dim": 32, "n_layers": 1, "n_heads": 2,
       "hidden_dim": 96, "max_position_embeddings": 40})");
   EXPECT_EQ(encoder_config(model_config(folder_.string())).intermediate, 96);
-  EXPECT_TRUE(
-      contains(error_of([] { model_config("bert-huge"); }), "bert-huge is neither a built-in model (bert-tiny"));
+  EXPECT_TRUE(contains(error_of([] { model_config("bert-huge"); }), "built-in models are bert-tiny, bert-mini"));
 }
 
 TEST(SpreadTest, OddAndEvenCounts) {
