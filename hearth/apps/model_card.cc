@@ -13,14 +13,17 @@ std::string file_name(const std::filesystem::path& path) {
   return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
 }
 
+// A string of JSON is one of YAML.
+std::string quoted(const std::string& text) { return io::dump_json(text, io::kOneLine); }
+
 }  // namespace
 
 std::string model_card(const tasks::RunQaArguments& args, const io::Json& metrics) {
   const std::string name = file_name(args.training.output_dir), base = args.model.model_name_or_path;
   std::string card = fmt::format(
-      "---\nlibrary_name: transformers\nbase_model: {0}\ntags:\n- generated_from_trainer\nmodel-index:\n- name: {1}\n"
+      "---\nlibrary_name: transformers\nbase_model: {0}\ntags:\n- generated_from_trainer\nmodel-index:\n- name: {5}\n"
       "  results: []\n---\n\n# {1}\n\n{4}, fine-tuned for extractive question answering on {2} with Hearth {3}.\n",
-      io::excerpt(base), name, file_name(args.data.train_file.value_or("")), kVersion, base);
+      quoted(base), name, file_name(args.data.train_file.value_or("")), kVersion, base, quoted(name));
   if (!metrics.empty()) card += "\n## Evaluation\n\n| metric | value |\n|---|---|\n";
   for (const auto& [key, value] : metrics.items())
     card += fmt::format("| {} | {} |\n", key, io::dump_json(value, io::kOneLine));

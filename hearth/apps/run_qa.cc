@@ -74,7 +74,10 @@ int run(std::span<const std::string> words, const comm::World& world) {
     explain(args.training, team);
   }
   const auto checkpoint = checkpoint_for_all(args.training, team);
-  if (team.is_first()) io::create_directories(args.training.output_dir);
+  if (team.is_first()) {
+    io::create_directories(args.training.output_dir);
+    io::check_writable(args.training.output_dir);
+  }
 
   const std::string cache_dir = args.model.cache_dir.value_or("");
   const auto find = [&](const std::string& name) { return io::find_model(name, cache_dir, args.model.model_revision); };
@@ -89,7 +92,8 @@ int run(std::span<const std::string> words, const comm::World& world) {
 
   team.check_agreement(facts_of(model->config()));
 
-  tasks::QuestionAnswering task(args, tokenizer, tokenizer_folder, model->max_positions(), team);
+  tasks::QuestionAnswering task(args, tokenizer, tokenizer_folder,
+                                {model->max_positions(), model->encoder().config().vocab_size}, team);
   const bool train = args.training.do_train;
   Dataset train_data = train ? task.train_data() : Dataset();
   tasks::QuestionAnswering::Questions evaluation, prediction;

@@ -144,4 +144,9 @@ void create_directories(const std::filesystem::path& path) {
   check(!error, "Cannot create the folder {}: {}", path.string(), error.message());
 }
 
+void check_writable(const std::filesystem::path& folder) {
+  const int refused = faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS);
+  check(refused == 0, "Cannot write into the folder {}: {}", folder.string(), reason(errno));
+}
+
 }  // namespace hearth::io

@@ -42,14 +42,14 @@ void keep_first(std::vector<T>& items, std::optional<std::int64_t> count) {
 }  // namespace
 
 QuestionAnswering::QuestionAnswering(const RunQaArguments& args, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
-                                     std::filesystem::path tokenizer_folder, std::int64_t model_positions,
-                                     parallel::Team team)
+                                     std::filesystem::path tokenizer_folder, ModelLimits model, parallel::Team team)
     : args_(args),
       tokenizer_(std::move(tokenizer)),
       tokenizer_folder_(std::move(tokenizer_folder)),
+      model_(model),
       team_(std::move(team)) {
   feature_options_.max_seq_length =
-      usable_length(args_.data.max_seq_length, *tokenizer_, model_positions, team_.is_first());
+      usable_length(args_.data.max_seq_length, *tokenizer_, model_.positions, team_.is_first());
   feature_options_.doc_stride = args_.data.doc_stride;
   feature_options_.whole_context = args_.data.whole_context;
 }
@@ -57,6 +57,10 @@ QuestionAnswering::QuestionAnswering(const RunQaArguments& args, std::shared_ptr
 QaFeatures QuestionAnswering::features(QaFeatureKind kind, const std::string& file,
                                        const std::vector<data::QaExample>& examples, std::int64_t max_samples) const {
   QaFeatures made = team_.first_of_host_first([&] { return prepared(kind, file, examples, max_samples); });
+  const std::int32_t largest = made.ids.empty() ? 0 : std::ranges::max(made.ids);
+  check(largest < model_.vocabulary,
+        "{} is not this model's tokenizer: {} has the token {}, and the model's vocabulary ends at {}",
+        tokenizer_folder_.string(), file, largest, model_.vocabulary - 1);
   if (team_.size() > 1)
     team_.check_agreement(
         {{kind == QaFeatureKind::train ? "the training data" : "the evaluation data", digest_of(made)}});

@@ -18,12 +18,17 @@
 
 namespace hearth::tasks {
 
+// What a model can read.
+struct ModelLimits {
+  std::int64_t positions = 0, vocabulary = 0;
+};
+
 // The text side of extractive question answering: files -> features -> batches, and logits -> answers and metrics.
 class QuestionAnswering {
  public:
   // `tokenizer_folder` is where the tokenizer came from: the feature cache depends on its files.
   QuestionAnswering(const RunQaArguments& args, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
-                    std::filesystem::path tokenizer_folder, std::int64_t model_positions, parallel::Team team = {});
+                    std::filesystem::path tokenizer_folder, ModelLimits model, parallel::Team team = {});
 
   Dataset train_data();
 
@@ -52,6 +57,7 @@ class QuestionAnswering {
   RunQaArguments args_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
   std::filesystem::path tokenizer_folder_;
+  ModelLimits model_;
   parallel::Team team_;
   QaFeatureOptions feature_options_;
   QaFeatures train_features_;

@@ -155,6 +155,8 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const fs::path& folder) {
   read_special_tokens(names, config);
   read_special_tokens(settings, config);
   config.model_max_length = read_model_max_length(settings);
+  check(io::get_string_or(settings.values, "padding_side", "right", settings.name) == "right",
+        "{}: \"padding_side\" must be \"right\"; padding on the left is for decoders", settings.name);
   return std::make_shared<BertTokenizer>(std::move(config));
 }
 

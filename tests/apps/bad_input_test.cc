@@ -28,6 +28,8 @@ TEST_F(BadInput, Flags) {
   expect_error("--do_train --learning_rat 1", {"--learning_rat", "--learning_rate"});
   expect_error("--do_train --fp16 --bf16", {"exclude each other"});
   expect_error("--do_train --bf16 maybe", {"bf16", "maybe"});
+  expect_error("--do_train --use_ipex bf16", {"--use_ipex: 'bf16' is neither true nor false"});
+  expect_error("--do_train --num_train_epochs inf", {"num_train_epochs must be at most"});
   expect_error("--do_train --max_steps many", {"max_steps", "many"});
   expect_error("--do_train --learning_rate -1", {"learning_rate", "at least 0"});
   expect_error("--do_train --lr_scheduler_type slow", {"lr_scheduler_type", "slow", "linear"});
@@ -127,6 +129,16 @@ TEST_F(BadInput, ModelsThatDoNotFit) {
   expect_error(flags, {"config.json", "gpt2"});
   expect_error("--do_eval --config_overrides hidden_siz=3", {"hidden_siz"});
   expect_error("--do_eval --config_overrides num_attention_heads=5", {"5 attention heads"});
+}
+
+TEST_F(BadInput, ATokenizerOfAnotherModel) {
+  std::string vocabulary;
+  for (int i = 0; i < 100; ++i) vocabulary += "[unused" + std::to_string(i) + "]\n";
+  fs::create_directories(folder() / "other");
+  write("other/vocab.txt", vocabulary + io::read_file(start_model() / "vocab.txt"));
+  expect_error("--do_train --tokenizer_name other",
+               {"other is not this model's tokenizer", "train.json has the token", "vocabulary ends at 199"});
+  EXPECT_EQ(names_in(folder() / "out"), std::set<std::string>());
 }
 
 TEST_F(BadInput, AnswersOutsideTheirContextAreCounted) {

@@ -286,6 +286,23 @@ TEST_F(RunQa, SaysWhatHasNoEffect) {
     EXPECT_TRUE(contains(outcome.out, part)) << part << outcome.out;
 }
 
+TEST_F(RunQa, TheModelCardNamesWhatItWasMadeOf) {
+  const std::string model(150, 'm');
+  fs::copy(start_model(), folder() / model);
+  ASSERT_EQ(run_qa("--do_train --max_steps 1 --model_name_or_path " + model + " --output_dir 'towns: [x]'").status, 0);
+  const std::string card = text("towns: [x]/README.md");
+  EXPECT_TRUE(contains(card, "\nbase_model: \"" + model + "\"\n")) << card;
+  EXPECT_TRUE(contains(card, "\n- name: \"towns: [x]\"\n")) << card;
+}
+
+TEST_F(RunQa, TrainsInTheFormatOfTheLauncher) {
+  const std::string flags = job() + " --do_train --max_steps 1 --save_strategy no --output_dir ";
+  ASSERT_EQ(hearth("launch --num_processes 1 --mixed_precision bf16 " + flags + "launched").status, 0);
+  ASSERT_EQ(hearth(flags + "asked --bf16").status, 0);
+  EXPECT_TRUE(same("launched/model.safetensors", "asked/model.safetensors"));
+  EXPECT_EQ(json("launched/training_args.json").at("bf16"), true);
+}
+
 TEST_F(RunQa, WarnsOfEmulationInEvaluation) {
   const auto warnings = [&](const std::string& flags) {
     const Outcome outcome = run_qa(flags + " --max_isa avx2 --overwrite_output_dir --output_dir out");

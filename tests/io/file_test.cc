@@ -1,6 +1,7 @@
 #include "hearth/io/file.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -146,6 +147,19 @@ TEST_F(FileTest, CreatesFolders) {
   const auto path = folder_ / "file" / "c";
   EXPECT_EQ(error_of([&] { io::create_directories(path); }),
             "Cannot create the folder " + path.string() + ": Not a directory");
+}
+
+TEST_F(FileTest, AFolderOfSomebodyElse) {
+  EXPECT_EQ(error_of([&] { check_writable(folder_); }), "");
+  std::filesystem::permissions(folder_, std::filesystem::perms::owner_read | std::filesystem::perms::others_read |
+                                            std::filesystem::perms::owner_exec | std::filesystem::perms::others_exec);
+  constexpr uid_t kNobody = 65534;
+  const uid_t before = geteuid();
+  ASSERT_EQ(seteuid(before == 0 ? kNobody : before), 0);  // root may write anywhere
+  const std::string error = error_of([&] { check_writable(folder_); });
+  ASSERT_EQ(seteuid(before), 0);
+  EXPECT_EQ(error, "Cannot write into the folder " + folder_.string() + ": Permission denied");
+  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
 }
 
 }  // namespace

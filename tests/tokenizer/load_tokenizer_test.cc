@@ -123,9 +123,9 @@ TEST(LoadTokenizer, NamesWhatIsMissingOrBroken) {
   EXPECT_NE(load_error(folder).find(vocab + " has no token \"[SEP]\""), std::string::npos);
 
   folder.with_vocabulary();
-  for (const char* settings :
-       {"[]", "{", R"({"do_lower_case": 1})", R"({"model_max_length": "x"})", R"({"model_max_length": 0})",
-        R"({"cls_token": 5})", R"({"cls_token": {}})", R"({"added_tokens_decoder": {"x": {"content": "y"}}})"}) {
+  for (const char* settings : {"[]", "{", R"({"do_lower_case": 1})", R"({"model_max_length": "x"})",
+                               R"({"model_max_length": 0})", R"({"padding_side": "left"})", R"({"cls_token": 5})",
+                               R"({"cls_token": {}})", R"({"added_tokens_decoder": {"x": {"content": "y"}}})"}) {
     folder.with("tokenizer_config.json", settings);
     EXPECT_NE(load_error(folder).find("tokenizer_config.json"), std::string::npos) << settings << load_error(folder);
   }
