@@ -33,10 +33,16 @@ Addresses resolve(const std::string& host, int port, int type) {
   return {found, &freeaddrinfo};
 }
 
+// Closed where the system has no sockets of this kind: a name may have an address of IPv6 where there is none.
 Socket open_socket(const addrinfo& address, int flags) {
-  Socket result(socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | flags, address.ai_protocol));
-  check(static_cast<bool>(result), "[comm] no socket can be opened: {}", std::strerror(errno));
-  return result;
+  return Socket(socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | flags, address.ai_protocol));
+}
+
+// With the first of the addresses that it can be opened for.
+std::pair<Socket, const addrinfo*> open_any(const Addresses& addresses, int flags) {
+  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next)
+    if (Socket socket = open_socket(*address, flags)) return {std::move(socket), address};
+  fail("[comm] no socket can be opened: {}", std::strerror(errno));
 }
 
 void set_option(const Socket& socket, int level, int option) {
@@ -70,9 +76,9 @@ Socket::~Socket() {
 
 Socket listen_at(const std::string& host, int port) {
   const Addresses addresses = resolve(host, port, SOCK_STREAM);
-  Socket socket = open_socket(*addresses, SOCK_NONBLOCK);
+  auto [socket, address] = open_any(addresses, SOCK_NONBLOCK);
   set_option(socket, SOL_SOCKET, SO_REUSEADDR);
-  const bool bound = bind(socket.descriptor(), addresses->ai_addr, addresses->ai_addrlen) == 0 &&
+  const bool bound = bind(socket.descriptor(), address->ai_addr, address->ai_addrlen) == 0 &&
                      listen(socket.descriptor(), SOMAXCONN) == 0;
   if (!bound && errno == EADDRINUSE)
     fail(
@@ -81,7 +87,7 @@ Socket listen_at(const std::string& host, int port) {
   if (!bound && errno == EADDRNOTAVAIL)
     fail("[comm] MASTER_ADDR {} is not an address of this host, where rank 0 runs: set it to one of this host's", host);
   check(bound, "[comm] rank 0 cannot listen at {}:{}: {}", host, port, std::strerror(errno));
-  return socket;
+  return std::move(socket);
 }
 
 int port_of(const Socket& socket) {
@@ -97,7 +103,7 @@ Socket connect_to(const std::string& host, int port, milliseconds timeout) {
   while (true) {
     for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
       Socket socket = open_socket(*address, SOCK_NONBLOCK);
-      if (!try_connect(socket, *address, std::min(timeout, milliseconds(5000)))) continue;
+      if (!socket || !try_connect(socket, *address, std::min(timeout, milliseconds(5000)))) continue;
       set_option(socket, IPPROTO_TCP, TCP_NODELAY);
       return socket;
     }
@@ -113,8 +119,8 @@ Socket connect_to(const std::string& host, int port, milliseconds timeout) {
 
 std::string local_address_towards(const std::string& host) {
   const Addresses addresses = resolve(host, 9, SOCK_DGRAM);  // nothing is sent
-  const Socket socket = open_socket(*addresses, 0);
-  check(::connect(socket.descriptor(), addresses->ai_addr, addresses->ai_addrlen) == 0,
+  const auto [socket, target] = open_any(addresses, 0);
+  check(::connect(socket.descriptor(), target->ai_addr, target->ai_addrlen) == 0,
         "[comm] there is no route from this host to MASTER_ADDR {}: {}", host, std::strerror(errno));
   const sockaddr_storage address = own_address(socket);
   char text[NI_MAXHOST] = "";
