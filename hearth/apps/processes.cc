@@ -54,6 +54,9 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   // Old launchers of torch name the local rank in a flag, newer ones in the environment, which counts more.
   if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty())
     world.local_rank = static_cast<int>(args.local_rank);
+  check(world.local_rank < world.local_size,
+        "--local_rank {} must be below the number of processes on this host, {}: set LOCAL_WORLD_SIZE",
+        world.local_rank, world.local_size);
   comm::ConnectOptions options;
   options.backend = args.ddp_backend;
   options.timeout = std::chrono::seconds(args.ddp_timeout);

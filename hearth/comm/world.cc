@@ -8,6 +8,7 @@
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/whole_number.h"
+#include "hearth/comm/socket.h"
 
 namespace hearth::comm {
 namespace {
@@ -16,6 +17,9 @@ struct Variable {
   std::string name;
   int value = 0;
 };
+
+constexpr std::initializer_list<const char*> kRankVariables = {"RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK",
+                                                               "MV2_COMM_WORLD_RANK", "PMIX_RANK"};
 
 std::optional<Variable> first_of(std::initializer_list<const char*> names, int least) {
   for (const char* name : names) {
@@ -65,10 +69,27 @@ std::string launcher() {
   return is_set("WORLD_SIZE") ? "environment" : "none";
 }
 
+// Where only RANK, WORLD_SIZE and MASTER_* are set: processes that meet at an address of the network are one a host.
+bool is_alone_on_host(const World& world) {
+  const std::string meeting_place = environment("MASTER_ADDR");
+  if (world.launcher != "environment" || meeting_place.empty()) return false;
+  try {
+    return !is_loopback(meeting_place);
+  } catch (const Error&) {  // no address at all, which those who use it will say
+    return false;
+  }
+}
+
 }  // namespace
 
+std::string rank_variable() {
+  for (const char* name : kRankVariables)
+    if (is_set(name)) return name;
+  return started_by_srun() ? "SLURM_PROCID" : "";
+}
+
 World world_from_environment() {
-  auto rank = first_of({"RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK"}, 0);
+  auto rank = first_of(kRankVariables, 0);
   auto size = first_of({"WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"}, 1);
   auto local_rank =
       first_of({"LOCAL_RANK", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK"}, 0);
@@ -91,7 +112,7 @@ World world_from_environment() {
         size->value);
   world.rank = rank->value;
   world.size = size->value;
-  world.local_size = local_size ? local_size->value : world.size;  // unless told otherwise, all on this host
+  world.local_size = local_size ? local_size->value : is_alone_on_host(world) && !local_rank ? 1 : world.size;
   check(world.local_size <= world.size, "[comm] {}={} is more than {}={}", local_size ? local_size->name : "",
         world.local_size, size->name, world.size);
   world.local_rank = local_rank ? local_rank->value : world.rank % world.local_size;
@@ -102,6 +123,9 @@ World world_from_environment() {
 
 // Intel's mpirun is a script that sets I_MPI_MPIRUN and calls the first mpiexec.hydra of the PATH.
 std::string launcher_advice(const World& world) {
+  if (world.size > 1 && is_alone_on_host(world) && !is_set("LOCAL_WORLD_SIZE") && world.local_size == 1)
+    return "LOCAL_WORLD_SIZE is not set and MASTER_ADDR is not this host alone, so each process takes all cores of its "
+           "host: where several share one, set LOCAL_RANK and LOCAL_WORLD_SIZE";
   if (world.launcher != "mpich" || !is_set("I_MPI_MPIRUN")) return "";
   return "Intel's mpirun found the mpiexec.hydra of MPICH first in the PATH, so this job runs under MPICH: put Intel's "
          "folder first, as `hearth env --setvars` prints it";

@@ -17,7 +17,11 @@ struct World {
 
 World world_from_environment();
 
-// What to tell the user whose mpirun was not the one that started this process; empty where it was.
+// The variable that this process's number came from; empty where none is set.
+std::string rank_variable();
+
+// What to tell the user whose mpirun was not the one that started this process, or who may have left out a variable;
+// empty where there is nothing.
 std::string launcher_advice(const World& world);
 
 }  // namespace hearth::comm

@@ -6,7 +6,11 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "hearth/base/environment.h"
 #include "hearth/base/log.h"
@@ -25,9 +29,36 @@ std::vector<int> processors_of(const cpu::UsableMachine& machine) {
   return all;
 }
 
+// Of a line "name: value" of /proc/PID/status; 0 where it cannot be read.
+pid_t parent_of(pid_t process) {
+  constexpr std::string_view kName = "PPid:";
+  std::ifstream status(fmt::format("/proc/{}/status", process));
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(kName)) return std::atoi(line.c_str() + kName.size());
+  return 0;
+}
+
+// Whether the process was started with this variable's value of our own.
+bool was_given(pid_t process, const std::string& variable) {
+  std::ifstream environ(fmt::format("/proc/{}/environ", process), std::ios::binary);
+  const std::string wanted = variable + "=" + environment(variable.c_str());
+  for (std::string entry; std::getline(environ, entry, '\0');)
+    if (entry == wanted) return true;
+  return false;
+}
+
+// The process that has started this rank. Shells, `timeout` and the like that stand between the two have the rank's own
+// number, and its processors.
+pid_t starter() {
+  const std::string variable = comm::rank_variable();
+  pid_t process = getppid();
+  while (process > 1 && !variable.empty() && was_given(process, variable)) process = parent_of(process);
+  return process;
+}
+
 // A mask that all ranks share is the starter's own.
 bool is_bound_by_starter(const cpu::UsableMachine& machine) {
-  const std::vector<int> starters = cpu::processors_of_process(getppid());
+  const std::vector<int> starters = cpu::processors_of_process(starter());
   return !starters.empty() && starters != processors_of(machine);
 }
 

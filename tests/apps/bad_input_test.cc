@@ -52,6 +52,8 @@ TEST_F(BadInput, SeveralProcesses) {
                "WORLD_SIZE=2 RANK=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=1");
   EXPECT_FALSE(fs::exists(folder() / "out"));
   EXPECT_EQ(run_qa("--do_eval --output_dir out", "WORLD_SIZE=1").status, 0);
+  expect_error("--do_train --local_rank 5", {"--local_rank 5 must be below the number of processes on this host, 2"},
+               "WORLD_SIZE=2 RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=1");
 }
 
 TEST_F(BadInput, ErrorsOfTheSystemAreOneSentence) {

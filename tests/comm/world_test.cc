@@ -44,11 +44,31 @@ struct Case {
   const char* launcher;
 };
 
+TEST(World, ProcessesThatSayNothingOfTheirHostAreTold) {
+  const auto advice = [](const Variables& variables) {
+    const Launched launched(variables);
+    return launcher_advice(world_from_environment());
+  };
+  Variables variables{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.0.0.1"}};
+  EXPECT_TRUE(contains(advice(variables), "set LOCAL_RANK and LOCAL_WORLD_SIZE"));
+  variables["LOCAL_WORLD_SIZE"] = "1";
+  EXPECT_EQ(advice(variables), "");
+  EXPECT_EQ(advice({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}}), "");
+}
+
 TEST(World, ComesFromTheLaunchersVariables) {
   const Case cases[] = {
       {{}, 0, 1, 0, 1, "none"},
       {{{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}}, 3, 4, 1, 2, "environment"},
       {{{"RANK", "1"}, {"WORLD_SIZE", "2"}}, 1, 2, 1, 2, "environment"},
+      {{{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}}, 1, 2, 1, 2, "environment"},
+      {{{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.0.0.1"}}, 1, 2, 0, 1, "environment"},
+      {{{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.0.0.1"}, {"LOCAL_RANK", "1"}},
+       1,
+       2,
+       1,
+       2,
+       "environment"},
       {{{"PMI_RANK", "2"}, {"PMI_SIZE", "4"}, {"MPI_LOCALRANKID", "0"}, {"MPI_LOCALNRANKS", "2"}}, 2, 4, 0, 2, "mpich"},
       {{{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"I_MPI_HYDRA_UUID", "c1"}}, 1, 2, 1, 2, "intel"},
       {{{"OMPI_COMM_WORLD_RANK", "5"},
