@@ -30,22 +30,31 @@ constexpr milliseconds kTick{20};               // while waiting for what cannot
 constexpr milliseconds kDrain{1000};            // for output that somebody outside the job's groups keeps open
 constexpr milliseconds kAfterKill{2000};        // for processes that the kernel cannot end at once
 
-// Blocks the signals that the supervisor reads, for as long as it lives.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// Blocks the signals that the supervisor reads, for as long as it lives. What ends a program is left ignored where it
+// was, by nohup for instance: blocked, it would be delivered nevertheless.
 class Signals {
  public:
   Signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT})
-      sigaddset(&set, signal);
+    for (const int signal : {SIGCHLD, SIGUSR1, SIGUSR2, SIGCONT}) sigaddset(&set, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+      if (!is_ignored(signal)) sigaddset(&set, signal);
     sigprocmask(SIG_BLOCK, &set, &before_);
     descriptor_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     check(descriptor_ >= 0, "this system gives no signalfd");
     pipe_before_ = std::signal(SIGPIPE, SIG_IGN);
+    child_before_ = std::signal(SIGCHLD, SIG_DFL);  // ignored, ranks would end unseen
   }
   ~Signals() {
     close(descriptor_);
     std::signal(SIGPIPE, pipe_before_);
+    std::signal(SIGCHLD, child_before_);
     sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
   Signals(const Signals&) = delete;
@@ -60,6 +69,7 @@ class Signals {
  private:
   sigset_t before_{};
   void (*pipe_before_)(int) = nullptr;
+  void (*child_before_)(int) = nullptr;
   int descriptor_ = -1;
 };
 
