@@ -8,6 +8,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/whole_number.h"
+#include "hearth/io/json.h"
 
 namespace hearth::launch {
 namespace {
@@ -27,6 +28,15 @@ std::optional<std::string> value_of(const std::vector<std::string>& words, std::
     }
   }
   return value;
+}
+
+// In run_qa's file of options, where that is the first word after the command.
+std::optional<std::string> output_dir_of_file(const std::vector<std::string>& command) {
+  if (command.size() < 3 || !command[2].ends_with(".json")) return std::nullopt;
+  const io::Json options = io::read_json(command[2]);
+  return options.is_object() && options.contains("output_dir")
+             ? std::optional(io::get_string(options, "output_dir", command[2]))
+             : std::nullopt;
 }
 
 std::int64_t step_of(const std::string& folder) {
@@ -79,7 +89,8 @@ std::vector<std::string> target_command(const LaunchOptions& options, std::span<
 
 std::vector<std::string> resumed(std::vector<std::string> command, std::int64_t started) {
   if (command.size() < 2 || command[0] != own_program() || !command[1].starts_with("run_")) return command;
-  const auto folder = value_of(command, "__output_dir");
+  auto folder = value_of(command, "__output_dir");
+  if (!folder) folder = output_dir_of_file(command);
   const auto checkpoint = folder ? last_checkpoint(*folder, started) : std::nullopt;
   if (checkpoint) command.insert(command.end(), {"--resume_from_checkpoint", checkpoint->string()});
   return command;

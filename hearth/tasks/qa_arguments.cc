@@ -101,9 +101,10 @@ void QaArguments::validate(const TrainingArguments& training) const {
 
 RunQaArguments parse_qa_arguments(std::span<const std::string> words) {
   RunQaArguments result;
-  Arguments options("hearth run_qa",
-                    "Fine-tunes a model for extractive question answering, evaluates it and predicts answers.\n"
-                    "One argument that ends in .json is a file with these options as keys.");
+  Arguments options(
+      "hearth run_qa",
+      "Fine-tunes a model for extractive question answering, evaluates it and predicts answers.\n"
+      "A first argument that ends in .json is a file with these options as keys; flags after it count more.");
   declare(options, result.model);
   declare(options, result.data);
   declare(options, result.training);

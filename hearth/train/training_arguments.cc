@@ -38,7 +38,6 @@ void read_file(Arguments& options, const std::string& file) {
   const io::Json values = io::read_json(file);
   check(values.is_object(), "{}: expected an object with options as keys, found {}", file, io::excerpt(values));
   for (const auto& [name, value] : values.items()) options.set(name, words_of(value), file);
-  options.check_values();
 }
 
 // What `accelerate launch` and `hearth launch` were told counts where the flags name no format.
@@ -132,8 +131,9 @@ std::int64_t in_steps(double steps_or_share, std::int64_t total_steps) {
 void parse_flags_or_file(Arguments& options, std::span<const std::string> words) {
   for (const std::string& word : words)
     check(io::is_utf8(word), "'{}' is not UTF-8, as the files that will name it must be: rename it", word);
-  if (words.size() == 1 && words[0].ends_with(".json")) return read_file(options, words[0]);
-  options.parse(words);
+  const bool has_file = !words.empty() && words[0].ends_with(".json");
+  if (has_file) read_file(options, words[0]);
+  options.parse(words.subspan(has_file ? 1 : 0));
 }
 
 io::Json to_json(std::span<const Arguments::Resolved> values) {

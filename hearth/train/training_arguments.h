@@ -89,7 +89,7 @@ void declare(Arguments& options, TrainingArguments& arguments);
 // Steps, or where below 1 a share of `total_steps`, rounded up.
 std::int64_t in_steps(double steps_or_share, std::int64_t total_steps);
 
-// Flags, or one word that ends in .json: the file with the same names as keys.
+// Flags; before them may stand a word that ends in .json: a file with the same names as keys, over which they count.
 void parse_flags_or_file(Arguments& options, std::span<const std::string> words);
 // An object by name that such a file may hold.
 io::Json to_json(std::span<const Arguments::Resolved> values);

@@ -25,6 +25,15 @@ TEST_F(TargetTest, ARestartResumesFromTheLastCheckpoint) {
   EXPECT_EQ(words[5], (folder_ / "checkpoint-1500").string());
 }
 
+TEST_F(TargetTest, AFileOfOptionsNamesTheFolderToo) {
+  std::filesystem::create_directory(folder_ / "checkpoint-500");
+  const std::string file = write("job.json", "{\"output_dir\": \"" + folder_.string() + "\"}").string();
+  const Words words = resumed({own_program(), "run_qa", file}, 0);
+  EXPECT_EQ(words,
+            (Words{own_program(), "run_qa", file, "--resume_from_checkpoint", (folder_ / "checkpoint-500").string()}));
+  EXPECT_EQ(resumed({own_program(), "run_qa", file, "--output_dir", "/nowhere"}, 0).size(), 5u);
+}
+
 TEST_F(TargetTest, CheckpointsOfEarlierRunsDoNotCount) {
   std::filesystem::create_directory(folder_ / "checkpoint-500");
   EXPECT_EQ(again("run_qa", static_cast<std::int64_t>(std::time(nullptr)) + 100).size(), 4u);

@@ -266,6 +266,13 @@ TEST_F(TrainingArgumentsFile, KeysAreOptions) {
   EXPECT_EQ(messages.size(), 1u);
 }
 
+TEST_F(TrainingArgumentsFile, FlagsAfterItCountMore) {
+  const std::string file = write("job.json", R"({"max_steps": 3, "output_dir": "a"})").string();
+  const TrainingArguments args = parsed({file, "--output_dir", "b"});
+  EXPECT_EQ(args.max_steps, 3);
+  EXPECT_EQ(args.output_dir, "b");
+}
+
 TEST_F(TrainingArgumentsFile, ErrorsNameIt) {
   EXPECT_EQ(error_in(R"({"max_stepz": 20})"), file_ + ": there is no option max_stepz; the nearest is max_steps");
   EXPECT_EQ(error_in(R"({"max_steps": "many"})"), file_ + ": max_steps: 'many' is not a whole number");
