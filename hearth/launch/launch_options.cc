@@ -22,7 +22,6 @@ constexpr std::string_view kSwitches[] = {"quiet",
                                           "module",
                                           "no_python",
                                           "same_network",
-                                          "help",
                                           "dynamo_use_fullgraph",
                                           "dynamo_use_dynamic",
                                           "dynamo_use_regional_compilation"};
@@ -35,11 +34,10 @@ std::string long_form(const std::string& word) {
   return word;
 }
 
-bool takes_value(std::string_view flag) {
-  if (flag == "-h" || flag.find('=') != flag.npos) return false;
+bool is_switch(std::string_view flag) {
   std::string name(flag.substr(flag.find_first_not_of('-')));
   std::ranges::replace(name, '-', '_');
-  return std::ranges::find(kSwitches, name) == std::end(kSwitches);
+  return std::ranges::find(kSwitches, name) != std::end(kSwitches);
 }
 
 // The launcher's own flags, and from where on the words belong to the target.
@@ -50,8 +48,13 @@ std::vector<std::string> own_words(std::span<const std::string> words, std::size
       ++target;
       break;
     }
-    own.push_back(long_form(words[target]));
-    if (takes_value(own.back()) && target + 1 < words.size()) own.back() += "=" + words[++target];
+    std::string& flag = own.emplace_back(long_form(words[target]));
+    if (flag == "-h" || flag == "--help" || flag.find('=') != flag.npos) continue;
+    if (is_switch(flag)) {
+      flag += "=True";  // or it would take a target called "true"
+    } else if (target + 1 < words.size()) {
+      flag += "=" + words[++target];
+    }
   }
   return own;
 }

@@ -13,7 +13,7 @@
 namespace hearth::launch {
 namespace {
 
-constexpr std::int64_t kPort = 29500;
+constexpr std::int64_t kPort = 29500, kMostThreads = 4096;
 const std::string kHere = "127.0.0.1";
 
 class Planner {
@@ -24,9 +24,11 @@ class Planner {
   }
 
   LaunchPlan plan() {
-    // One process that a launcher of any kind has started is no world: it may start one.
-    const bool exists =
-        plan_.world.launcher != "none" && (plan_.world.launcher != "environment" || plan_.world.size > 1);
+    // One process that somebody or srun has started is no world: it may start one. Not so one of an MPI, whose
+    // variables its ranks would inherit.
+    const std::string& launcher = plan_.world.launcher;
+    const bool by_mpi = launcher != "none" && launcher != "environment" && launcher != "slurm";
+    const bool exists = by_mpi || plan_.world.size > 1;
     if (!exists) choose_way();
     choose_communication();
     choose_cores();
@@ -95,7 +97,7 @@ class Planner {
                                   {{options_.num_processes, "--num_processes"},
                                    {instances, "--ninstances"},
                                    {by_cores, "as many as --ncores_per_instance leaves cores for"},
-                                   {file_.get(&LaunchConfig::num_processes), file_.path()},
+                                   {processes_of_file(), file_.path()},
                                    {static_cast<std::int64_t>(nodes.size()) * machines, "by default one a NUMA node"}})
             .value();
     check(processes % machines == 0,
@@ -108,15 +110,26 @@ class Planner {
     if (plan_.way != Way::mpirun) choose_machine();
   }
 
+  // Where the file says that nothing is distributed, its number counts for nothing, as in Accelerate.
+  std::optional<std::int64_t> processes_of_file() {
+    const auto number = file_.get(&LaunchConfig::num_processes);
+    if (file_.get(&LaunchConfig::distributed_type) != "NO" || number.value_or(1) <= 1) return number;
+    warn(
+        "{} says num_processes: {}, but also distributed_type: NO, so one process is started; MULTI_CPU starts several",
+        file_.path(), *number);
+    return 1;
+  }
+
   void choose_machine() {
-    plan_.machine_rank = static_cast<int>(
+    const std::int64_t number =
         plan_.decisions
             .choose<std::int64_t>("machine_rank", {{options_.machine_rank, "--machine_rank"},
                                                    {file_.get(&LaunchConfig::machine_rank), file_.path()},
                                                    {0, "by default"}})
-            .value());
-    check(plan_.machine_rank < plan_.num_machines, "--machine_rank {}: {} machine(s) count from 0 to {}",
-          plan_.machine_rank, plan_.num_machines, plan_.num_machines - 1);
+            .value();
+    check(number < plan_.num_machines, "--machine_rank {}: {} machine(s) count from 0 to {}", number,
+          plan_.num_machines, plan_.num_machines - 1);
+    plan_.machine_rank = static_cast<int>(number);
     const bool supervised = options_.log_dir || options_.max_restarts > 0;
     plan_.way = plan_.num_processes == 1 && !supervised ? Way::one_process : Way::processes;
   }
@@ -139,6 +152,8 @@ class Planner {
         "num_cpu_threads_per_process", {{options_.num_cpu_threads_per_process, "--num_cpu_threads_per_process"},
                                         {number_in_environment("OMP_NUM_THREADS"), "OMP_NUM_THREADS"}});
     if (request.threads == 0) request.threads.reset();
+    check(request.threads.value_or(0) <= kMostThreads, "{} threads a process are too many: {} are the most",
+          request.threads.value_or(0), kMostThreads);
     if (options_.nodes_list) request.nodes = parse_cpu_list(*options_.nodes_list, "--nodes_list");
     if (options_.cores_list) request.processors = parse_cpu_list(*options_.cores_list, "--cores_list");
     request.communication_cores = plan_.communication_threads.value_or(0);
@@ -153,13 +168,14 @@ class Planner {
       StartedRank started = place_started_rank(plan_.world.local_rank, request);
       plan_.placement = {std::move(started.placement)};
       plan_.communication_processors = std::move(started.communication_processors);
-      plan_.warnings.insert(plan_.warnings.end(), started.warnings.begin(), started.warnings.end());
+      for (const std::string& warning : started.warnings) warn("{}", warning);
     } else {
       Placement placement = place(machine_, request);
       plan_.placement = std::move(placement.ranks);
       plan_.communication_processors = communication_processors(plan_.placement);
       const bool ranks_will_say_it = plan_.way == Way::mpirun && !options_.dry_run;
-      if (!ranks_will_say_it) plan_.warnings = std::move(placement.warnings);
+      for (const std::string& warning : placement.warnings)
+        if (!ranks_will_say_it) warn("{}", warning);
     }
     if (!request.threads)
       plan_.decisions.note("num_cpu_threads_per_process", std::to_string(plan_.placement.front().threads),
@@ -200,7 +216,7 @@ class Planner {
                               (plan_.way == Way::mpirun && plan_.num_machines == 1);
     check(plan_.main_port != 0 || plan_.way == Way::one_process || (listens_here && !over_hosts),
           "--main_process_port 0: the ranks of several launchers cannot guess the same free port; name one");
-    const bool must_change = plan_.main_port == 0 || (listens_here && !port_is_free(static_cast<int>(plan_.main_port)));
+    const bool must_change = plan_.main_port == 0 || (listens_here && !claim_port(static_cast<int>(plan_.main_port)));
     check(!must_change || plan_.main_port == 0 || (!given && !over_hosts),
           "the port {} is in use on this host: choose another with --main_process_port, or 0 for any that is free",
           plan_.main_port);

@@ -2,8 +2,10 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <random>
 
 #include "hearth/base/error.h"
@@ -13,6 +15,20 @@ namespace {
 
 // Below the ports that Linux gives to whoever asks for any, so that nobody gets the port before the job listens there.
 constexpr int kFirstPort = 15000, kLastPort = 32000, kTries = 1000;
+
+// Takes a name that one process of this host can have, for as long as it lives.
+bool claim(int port) {
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  check(descriptor >= 0, "this system gives no socket");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = fmt::format("hearth-port-{}", port);
+  name.copy(address.sun_path + 1, name.size());  // a zero first: no file stands for it
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) == 0) return true;
+  close(descriptor);
+  return false;
+}
 
 }  // namespace
 
@@ -28,6 +44,8 @@ bool port_is_free(int port) {
   close(descriptor);
   return bound;
 }
+
+bool claim_port(int port) { return port_is_free(port) && claim(port); }
 
 int free_port() {
   std::random_device random;

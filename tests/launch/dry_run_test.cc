@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "hearth/cpu/topology.h"
 #include "hearth/launch/ports.h"
 #include "tests/launch/launch_program.h"
 
@@ -97,6 +101,51 @@ TEST_F(DryRun, FlagsBeatTheFileBeatsTheEnvironment) {
   EXPECT_TRUE(contains(first_line(flags, "  num_processes"), "--num_processes"));
   EXPECT_TRUE(
       contains(launch("--dry_run --num_processes 1 run_qa", environment).out, "ACCELERATE_MIXED_PRECISION=fp16\n"));
+}
+
+TEST_F(DryRun, AFileThatDistributesNothingStartsOneProcess) {
+  write("config.yaml", "compute_environment: LOCAL_MACHINE\ndistributed_type: 'NO'\nnum_processes: 4\n");
+  const Outcome outcome = launch("--dry_run --config_file config.yaml run_qa");
+  EXPECT_TRUE(contains(outcome.out + outcome.err, "distributed_type: NO, so one process is started")) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "WORLD_SIZE=1\n")) << outcome.out;
+}
+
+TEST_F(DryRun, AnEmptyNameIsNoFile) {
+  fs::create_directories(folder() / "accelerate");
+  write("accelerate/default_config.yaml", "distributed_type: MULTI_GPU\n");
+  const std::string home = "export HF_HOME=" + folder().string() + ";";
+  EXPECT_EQ(launch("--dry_run run_qa", home).status, 1);
+  EXPECT_EQ(launch("--dry_run --config_file= run_qa", home).status, 0);
+}
+
+TEST_F(DryRun, OneTaskOfSlurmMayStartAWorld) {
+  const std::string task = "export SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=1 SLURM_LOCALID=0;";
+  const Outcome outcome = launch("--dry_run --num_processes 2 --main_process_port 0 run_qa", task);
+  EXPECT_TRUE(contains(outcome.out, "WORLD_SIZE=2\n")) << outcome.err;
+  EXPECT_EQ(launch("--dry_run --num_processes 2 run_qa", "export PMI_RANK=0 PMI_SIZE=1;").status, 1);
+}
+
+TEST_F(DryRun, NumbersHaveTheirLimits) {
+  EXPECT_TRUE(contains(
+      launch("--dry_run --num_machines 2 --num_processes 2 --machine_rank 4294967296 --main_process_ip x run_qa")
+          .error(),
+      "--machine_rank 4294967296: 2 machine(s) count from 0 to 1"));
+  EXPECT_TRUE(contains(launch("--dry_run --num_processes 1 run_qa", "export OMP_NUM_THREADS=5000000000;").error(),
+                       "5000000000 threads a process are too many"));
+}
+
+// The mask that a launcher gave, through a program that stands between it and the rank.
+TEST_F(DryRun, ABoundRankIsKnownBehindAWrapper) {
+  const auto machine = cpu::usable_machine();
+  const int processor = cpu::processors_of_process(getpid()).front();
+  if (machine.nodes.front().cores.size() < 2) GTEST_SKIP() << "this process may use one core alone";
+  const std::string bound = fmt::format(
+      "taskset -c {} env RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1", processor);
+  for (const std::string wrapper : {"", " timeout 60", " timeout 60 nice"}) {
+    const Outcome outcome = launch_under(bound + wrapper, "--dry_run run_qa");
+    EXPECT_TRUE(contains(outcome.out, fmt::format("OMP_PLACES={{{}}}\n", processor))) << wrapper << outcome.out;
+    EXPECT_FALSE(contains(outcome.err, "share 1 core")) << wrapper << outcome.err;
+  }
 }
 
 TEST_F(DryRun, TargetsOfAllKinds) {

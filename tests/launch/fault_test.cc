@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "hearth/launch/ports.h"
 #include "tests/launch/launch_program.h"
 #include "tests/launch/process_state.h"
 
@@ -43,6 +44,20 @@ TEST_F(Faults, TheStatusIsTheFailingRanks) {
   EXPECT_EQ(launch("-q --num_processes 1 sh -c 'exit 9'").status, 9);
 }
 
+TEST_F(Faults, AHangUpThatNohupIgnoresEndsNothing) {
+  const std::string nohup = "trap '' HUP;";
+  const Outcome two = launch(kTwo + "sh -c 'kill -HUP $PPID; kill -HUP $$; sleep 0.2; echo alive'", nohup);
+  EXPECT_EQ(two.status, 0) << two.err;
+  EXPECT_TRUE(contains(two.out, "[0] alive") && contains(two.out, "[1] alive")) << two.out;
+  const Outcome one = launch("-q --num_processes 1 sh -c 'kill -HUP $$; echo alive'", nohup);
+  EXPECT_TRUE(one.status == 0 && contains(one.out, "alive")) << one.err;
+  EXPECT_EQ(launch(kTwo + "sh -c 'kill -HUP $PPID; sleep 60'").status, 128 + SIGHUP);
+}
+
+TEST_F(Faults, RanksEndAlsoWhereTheirEndsAreIgnored) {
+  EXPECT_EQ(run_program(folder(), "launch " + kTwo + "true", "trap '' CHLD; timeout -s KILL 30").status, 0);
+}
+
 TEST_F(Faults, APortInUse) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -56,6 +71,11 @@ TEST_F(Faults, APortInUse) {
             "the port " + port +
                 " is in use on this host: choose another with --main_process_port, or 0 for any that is free");
   close(listener);
+  const int claimed = launch::free_port();
+  EXPECT_TRUE(launch::claim_port(claimed));
+  EXPECT_FALSE(launch::claim_port(claimed));  // by whom is the same
+  EXPECT_TRUE(contains(launch("--num_processes 2 --main_process_port " + std::to_string(claimed) + " true").error(),
+                       "is in use"));
 }
 
 TEST_F(Faults, AnUnknownHost) {

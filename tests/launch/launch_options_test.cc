@@ -30,6 +30,14 @@ TEST(LaunchOptions, ATargetMayBeginWithAMinusAfterTwo) {
   EXPECT_EQ(parse({"--cpu", "--", "program", "-x"}).target, "program");
 }
 
+TEST(LaunchOptions, ATargetMayBeCalledAsABoolIs) {
+  const LaunchOptions options = parse({"-q", "--no_python", "true", "yes"});
+  EXPECT_TRUE(options.no_python && options.quiet);
+  EXPECT_EQ(options.target, "true");
+  EXPECT_EQ(options.target_arguments, std::vector<std::string>{"yes"});
+  EXPECT_TRUE(parse({"--help"}).help.has_value());
+}
+
 TEST(LaunchOptions, NoAbbreviations) {
   EXPECT_TRUE(contains(error_of([] { parse({"--num_proc", "2", "x"}); }), "there is no option --num_proc"));
 }
