@@ -13,18 +13,35 @@ class Adafactor final : public Optimizer {
   State state() const override;
 
  private:
+  // A matrix, or a vector as one row with a moment for each element.
   struct Slot {
-    Parameter* parameter;
-    const Parameter::Part* part;
-    Tensor rows, cols;  // of a matrix
-    Tensor full;        // of a vector
+    Parameter* parameter = nullptr;
+    const Parameter::Part* part = nullptr;
+    Tensor rows, cols;                            // of a matrix
+    Tensor full;                                  // of a vector
+    std::size_t first_chunk = 0, end_chunk = 0;   // of chunks_
+    std::vector<float> row_factors, col_factors;  // what gradients are multiplied by
+    float scale = 0;                              // of the update: learning rate and clipping
+  };
+  // Rows of a slot, whose sums are added in the order of chunks, whichever thread made them.
+  struct Chunk {
+    std::size_t slot;
+    std::int64_t begin, end;
+    std::vector<double> col_sums;
+    double squares = 0;
   };
 
   void update(double lr, float grad_scale) override;
-  void update_slot(const Slot& slot, double lr, float grad_scale, float beta2) const;
+  void take_moments(Chunk& chunk, float grad_scale, float beta2);
+  void find_factors(Slot& slot, float beta2);
+  void find_scale(Slot& slot, double lr) const;
+  // Calls use(weight, step) for every element of the chunk.
+  template <class Use>
+  void for_steps(const Chunk& chunk, float grad_scale, const Use& use) const;
 
   OptimizerOptions options_;
   std::vector<Slot> slots_;
+  std::vector<Chunk> chunks_;
 };
 
 }  // namespace hearth::optim

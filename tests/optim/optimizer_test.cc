@@ -129,6 +129,60 @@ TEST(Optimizer, ContinuesToTheBitFromItsState) {
   }
 }
 
+// One step of Adafactor on a matrix, in double and as the paper writes it.
+void step_plainly(std::vector<double>& weights, std::vector<double>& rows, std::vector<double>& cols,
+                  const float* gradients, double step, double lr) {
+  const double beta2 = 1 - std::pow(step, -0.8), count = static_cast<double>(weights.size());
+  std::vector<double> row_sums(rows.size()), col_sums(cols.size()), update(weights.size());
+  const auto place = [&](std::size_t r, std::size_t c) { return r * cols.size() + c; };
+  const auto for_all = [&](const auto& action) {
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      for (std::size_t c = 0; c < cols.size(); ++c) action(r, c);
+  };
+  for_all([&](std::size_t r, std::size_t c) {
+    const double square = std::pow(double{gradients[place(r, c)]}, 2) + 1e-30;
+    row_sums[r] += square / static_cast<double>(cols.size());
+    col_sums[c] += square / static_cast<double>(rows.size());
+  });
+  double mean = 0, squares = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = beta2 * rows[r] + (1 - beta2) * row_sums[r];
+  for (std::size_t c = 0; c < cols.size(); ++c) cols[c] = beta2 * cols[c] + (1 - beta2) * col_sums[c];
+  for (const double row : rows) mean += row / static_cast<double>(rows.size());
+  for_all([&](std::size_t r, std::size_t c) {
+    update[place(r, c)] = gradients[place(r, c)] / std::sqrt(rows[r] / mean * cols[c]);
+    squares += std::pow(update[place(r, c)], 2);
+  });
+  const double clip = std::max(1.0, std::sqrt(squares / count));
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= lr * update[i] / clip;
+}
+
+TEST(Optimizer, AdafactorOfALargeMatrixIsThePapers) {
+  constexpr std::int64_t kRows = 1100, kCols = 331;  // some three chunks
+  for (const int threads : {1, 3}) {
+    cpu::set_num_threads(threads);
+    ParameterStore store;
+    store.add({{"dense.weight", {kRows, kCols}, 0}});
+    store.allocate();
+    OptimizerOptions named;
+    named.name = "adafactor";
+    const auto optimizer = make_optimizer(named, store);
+    const Parameter& matrix = *store.parameters().front();
+    std::vector<double> weights(kRows * kCols), rows(kRows), cols(kCols);
+    matrix.master.fill_zero();
+    for (std::int64_t step = 1; step <= 3; ++step) {
+      for (std::int64_t i = 0; i < kRows * kCols; ++i)
+        matrix.grad.data<float>()[i] = static_cast<float>((i * 7919 + step * 31) % 1009 - 504) / (1 + i / 5000);
+      optimizer->step(0.01);
+      step_plainly(weights, rows, cols, matrix.grad.data<float>(), static_cast<double>(step), 0.01);
+    }
+    double largest = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      largest = std::max(largest, std::abs(weights[i] - matrix.master.data<float>()[i]));
+    EXPECT_LT(largest, 1e-6) << threads;
+  }
+  cpu::set_num_threads(0);
+}
+
 TEST(Optimizer, NamesItsState) {
   const auto names = [](const OptimizerOptions& named) {
     Arrays arrays;
