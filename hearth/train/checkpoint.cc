@@ -56,7 +56,9 @@ void load_plateau(optim::Plateau& plateau, const std::filesystem::path& folder) 
 void load_optimizer(parallel::DataParallel& learner, const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "optimizer.safetensors";
   const io::Safetensors stored = io::Safetensors::open(file);
+  std::size_t used = 0;
   const auto read = [&](const optim::Optimizer::State& state) {
+    used += state.size();
     for (const auto& [name, tensor] : state) {
       check(stored.contains(name), "{} lacks {}: it was written with another --optim or for another model",
             file.string(), name);
@@ -70,6 +72,10 @@ void load_optimizer(parallel::DataParallel& learner, const std::filesystem::path
   const io::Json scheduler = io::read_json(name);
   const std::int64_t updates = io::get_int(scheduler, "updates", name);
   learner.load_state(updates, io::get_int_or(scheduler, "updates_of_moments", updates, name), read);
+  if (used < stored.names().size())
+    log_warning(
+        "{} holds more than this --optim remembers: it was written with another, and training goes on otherwise",
+        file.string());
 }
 
 }  // namespace

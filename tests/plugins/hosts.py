@@ -42,11 +42,16 @@ def enter_namespaces():
     skip("network namespaces cannot be made here: it takes root, or user namespaces for all")
 
 
-def sh(*command):
+def sh(*command, otherwise=sys.exit):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        skip(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
+        otherwise(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
     return done.stdout
+
+
+def make(*command):
+    """A part of the hosts, without which there is nothing to test."""
+    return sh(*command, otherwise=skip)
 
 
 class Hosts:
@@ -55,12 +60,12 @@ class Hosts:
         self.disk = f"{folder}/disk"
         self.holders = []
         os.mkdir(self.disk)
-        sh("ip", "link", "add", "bridge", "type", "bridge")
-        sh("ip", "link", "set", "bridge", "up")
+        make("ip", "link", "add", "bridge", "type", "bridge")
+        make("ip", "link", "set", "bridge", "up")
         names = "".join(f"{NETWORK}{n} host{n}\n" for n in range(1, HOSTS + 1))
         with open(f"{folder}/names", "w") as file:
             file.write("127.0.0.1 localhost\n" + names)
-        sh("mount", "--bind", f"{folder}/names", "/etc/hosts")
+        make("mount", "--bind", f"{folder}/names", "/etc/hosts")
         for number in range(1, HOSTS + 1):
             self.add(number)
         with open(f"{folder}/hostfile", "w") as file:
@@ -82,11 +87,11 @@ class Hosts:
             with open(f"{self.folder}/{name}", "w") as file:
                 file.write(str(holder.pid))
         inside = self.inside(number) + ["ip"]
-        sh("ip", "link", "add", f"link{number}", "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid))
-        sh("ip", "link", "set", f"link{number}", "master", "bridge", "up")
-        sh(*inside, "addr", "add", f"{NETWORK}{number}/24", "dev", "eth0")
-        sh(*inside, "link", "set", "eth0", "up")
-        sh(*inside, "link", "set", "lo", "up")
+        make("ip", "link", "add", f"link{number}", "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid))
+        make("ip", "link", "set", f"link{number}", "master", "bridge", "up")
+        make(*inside, "addr", "add", f"{NETWORK}{number}/24", "dev", "eth0")
+        make(*inside, "link", "set", "eth0", "up")
+        make(*inside, "link", "set", "lo", "up")
 
     def inside(self, number):
         """What starts a command on this host."""

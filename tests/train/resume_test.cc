@@ -267,6 +267,14 @@ TEST_F(Resume, SaysWhyACheckpointDoesNotFit) {
     return error_of([&] { Trainer(model, args, toy_dataset(24)).train(folder); });
   };
   EXPECT_TRUE(contains(error(checkpoint), "another --optim")) << error(checkpoint);
+  TrainingArguments other = args;
+  other.output_dir = (folder_ / "other").string();
+  Trainer(model, other, toy_dataset(24)).train();
+  ASSERT_TRUE(warnings_.empty());
+  other.optim = "sgd";
+  Trainer(model, other, toy_dataset(24)).train(folder_ / "other" / "checkpoint-4");
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(contains(warnings_[0], "holds more than this --optim remembers"));
   EXPECT_TRUE(contains(error(folder_ / "none"), "no checkpoint folder"));
   const std::filesystem::path narrow = folder_ / "narrow";
   std::filesystem::copy(checkpoint, narrow);
