@@ -52,8 +52,10 @@ int run_as(const comm::World& world, const std::function<int()>& body) {
 
 parallel::Team join(const TrainingArguments& args, comm::World world) {
   // Old launchers of torch name the local rank in a flag, newer ones in the environment, which counts more.
-  if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty())
+  if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty()) {
     world.local_rank = static_cast<int>(args.local_rank);
+    if (environment("LOCAL_WORLD_SIZE").empty()) world.local_size = world.size;
+  }
   check(world.local_rank < world.local_size,
         "--local_rank {} must be below the number of processes on this host, {}: set LOCAL_WORLD_SIZE",
         world.local_rank, world.local_size);

@@ -1,6 +1,11 @@
 #include "hearth/comm/connect.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <climits>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "hearth/base/environment.h"
@@ -101,6 +106,23 @@ void shake_hands(Store& store, const World& world, const std::string& backend, s
   store.set_last_will(fmt::format("gone/{}", world.rank), "died");
 }
 
+// Of the host as its processes see it: containers of one machine are several.
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = "";
+  gethostname(name, sizeof name - 1);
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  return fmt::format("{} {}", name, boot);
+}
+
+// Processes that say nothing of others on their host take all its cores.
+void warn_of_neighbours(Store& store, const World& world) {
+  if (world.local_size == 1 && store.add("host/" + host_name(), 1) > 1)
+    log_warning(
+        "another process of this job runs on this host, and each takes all its cores: set LOCAL_RANK and "
+        "LOCAL_WORLD_SIZE");
+}
+
 }  // namespace
 
 std::string choose_backend(const World& world) {
@@ -117,6 +139,7 @@ std::unique_ptr<ProcessGroup> connect(const World& world, const ConnectOptions& 
   const HearthCommPlugin& plugin = load_plugin(backend, world.launcher);
   const std::shared_ptr<Store> store = open_store(world, master, options.timeout);
   shake_hands(*store, world, backend, options.timeout);
+  warn_of_neighbours(*store, world);
   EngineOptions engine;
   engine.timeout = options.timeout;
   engine.beat = std::min<std::chrono::milliseconds>(engine.beat, engine.timeout / 10);

@@ -18,10 +18,15 @@ struct Variable {
   int value = 0;
 };
 
-constexpr std::initializer_list<const char*> kRankVariables = {"RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK",
-                                                               "MV2_COMM_WORLD_RANK", "PMIX_RANK"};
+using Names = std::initializer_list<const char*>;
+constexpr Names kRank = {"RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK"};
+constexpr Names kSize = {"WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"};
+constexpr Names kLocalRank = {"LOCAL_RANK", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK",
+                              "MV2_COMM_WORLD_LOCAL_RANK"};
+constexpr Names kLocalSize = {"LOCAL_WORLD_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE",
+                              "MV2_COMM_WORLD_LOCAL_SIZE"};
 
-std::optional<Variable> first_of(std::initializer_list<const char*> names, int least) {
+std::optional<Variable> first_of(Names names, int least) {
   for (const char* name : names) {
     const std::string text = environment(name);
     if (text.empty()) continue;
@@ -82,19 +87,17 @@ bool is_alone_on_host(const World& world) {
 
 }  // namespace
 
-std::string rank_variable() {
-  for (const char* name : kRankVariables)
-    if (is_set(name)) return name;
-  return started_by_srun() ? "SLURM_PROCID" : "";
+std::vector<std::string> world_variables() {
+  std::vector<std::string> variables;
+  for (const auto& names : {kRank, kSize, kLocalRank, kLocalSize})
+    if (const auto found = std::ranges::find_if(names, is_set); found != names.end()) variables.emplace_back(*found);
+  if (started_by_srun()) variables.emplace_back("SLURM_PROCID");
+  return variables;
 }
 
 World world_from_environment() {
-  auto rank = first_of(kRankVariables, 0);
-  auto size = first_of({"WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"}, 1);
-  auto local_rank =
-      first_of({"LOCAL_RANK", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK"}, 0);
-  auto local_size =
-      first_of({"LOCAL_WORLD_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"}, 1);
+  auto rank = first_of(kRank, 0), size = first_of(kSize, 1);
+  auto local_rank = first_of(kLocalRank, 0), local_size = first_of(kLocalSize, 1);
   if (started_by_srun()) {
     if (!rank) rank = first_of({"SLURM_PROCID"}, 0);
     if (!size) size = first_of({"SLURM_NTASKS"}, 1);
@@ -123,9 +126,6 @@ World world_from_environment() {
 
 // Intel's mpirun is a script that sets I_MPI_MPIRUN and calls the first mpiexec.hydra of the PATH.
 std::string launcher_advice(const World& world) {
-  if (world.size > 1 && is_alone_on_host(world) && !is_set("LOCAL_WORLD_SIZE") && world.local_size == 1)
-    return "LOCAL_WORLD_SIZE is not set and MASTER_ADDR is not this host alone, so each process takes all cores of its "
-           "host: where several share one, set LOCAL_RANK and LOCAL_WORLD_SIZE";
   if (world.launcher != "mpich" || !is_set("I_MPI_MPIRUN")) return "";
   return "Intel's mpirun found the mpiexec.hydra of MPICH first in the PATH, so this job runs under MPICH: put Intel's "
          "folder first, as `hearth env --setvars` prints it";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace hearth::comm {
 
@@ -17,11 +18,10 @@ struct World {
 
 World world_from_environment();
 
-// The variable that this process's number came from; empty where none is set.
-std::string rank_variable();
+// The variables that it came from.
+std::vector<std::string> world_variables();
 
-// What to tell the user whose mpirun was not the one that started this process, or who may have left out a variable;
-// empty where there is nothing.
+// What to tell the user whose mpirun was not the one that started this process; empty where it was.
 std::string launcher_advice(const World& world);
 
 }  // namespace hearth::comm

@@ -8,12 +8,12 @@
 
 namespace hearth::launch {
 
-// The launch file, where there is one: what --config_file names, or the default one; an empty name: none.
+// The launch file, where there is one: what --config_file names, or the default one.
 class ConfigSource {
  public:
   explicit ConfigSource(const LaunchOptions& options) {
     path_ = options.config_file.value_or(default_config_path().string());
-    if (path_.empty()) return;
+    if (options.no_config_file) return;
     if (options.config_file || std::filesystem::exists(path_)) config_ = read_launch_config(path_);
   }
 

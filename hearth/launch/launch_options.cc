@@ -22,6 +22,7 @@ constexpr std::string_view kSwitches[] = {"quiet",
                                           "module",
                                           "no_python",
                                           "same_network",
+                                          "no_config_file",
                                           "dynamo_use_fullgraph",
                                           "dynamo_use_dynamic",
                                           "dynamo_use_regional_compilation"};
@@ -141,6 +142,7 @@ LaunchOptions parse_launch_options(std::span<const std::string> words) {
                       "one of Hearth's commands (run_qa), a Python script (x.py), or any program.");
   arguments.positional("TARGET", &options.target, "what to run; the words after it are its own").required();
   arguments.add("config_file", &options.config_file, "what `hearth config` wrote, instead of the default file");
+  arguments.add("no_config_file", &options.no_config_file, "read none, not even the default one");
   declare_processes(arguments, options);
   declare_placement(arguments, options);
   declare_supervision(arguments, options);

@@ -11,6 +11,7 @@ namespace hearth::launch {
 // The flags of `hearth launch`: Accelerate's for CPUs, those of IPEX's launcher for cores, and --mpirun, --dry_run.
 // Empty, false: not given.
 struct LaunchOptions {
+  bool no_config_file = false;
   std::optional<std::string> config_file;
   bool quiet = false, dry_run = false, debug = false;
 

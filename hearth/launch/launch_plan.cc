@@ -97,7 +97,7 @@ class Planner {
                                   {{options_.num_processes, "--num_processes"},
                                    {instances, "--ninstances"},
                                    {by_cores, "as many as --ncores_per_instance leaves cores for"},
-                                   {processes_of_file(), file_.path()},
+                                   {processes_of_file(machines), file_.path()},
                                    {static_cast<std::int64_t>(nodes.size()) * machines, "by default one a NUMA node"}})
             .value();
     check(processes % machines == 0,
@@ -110,10 +110,12 @@ class Planner {
     if (plan_.way != Way::mpirun) choose_machine();
   }
 
-  // Where the file says that nothing is distributed, its number counts for nothing, as in Accelerate.
-  std::optional<std::int64_t> processes_of_file() {
+  // Where the file says that nothing is distributed, and nothing else says otherwise, its number counts for nothing.
+  std::optional<std::int64_t> processes_of_file(std::int64_t machines) {
     const auto number = file_.get(&LaunchConfig::num_processes);
-    if (file_.get(&LaunchConfig::distributed_type) != "NO" || number.value_or(1) <= 1) return number;
+    const bool one = file_.get(&LaunchConfig::distributed_type) == "NO" && plan_.way != Way::mpirun && machines == 1;
+    const bool asked = options_.num_processes || options_.ninstances || options_.ncores_per_instance;
+    if (!one || asked || number.value_or(1) <= 1) return number;
     warn(
         "{} says num_processes: {}, but also distributed_type: NO, so one process is started; MULTI_CPU starts several",
         file_.path(), *number);
@@ -212,7 +214,7 @@ class Planner {
     plan_.main_port = given.value_or(kPort);
     if (!given) decisions.note("main_process_port", std::to_string(kPort), "by default");
     check(plan_.main_port <= 65535, "{} is no port: they end at 65535", plan_.main_port);
-    const bool listens_here = (plan_.way == Way::processes && plan_.machine_rank == 0) ||
+    const bool listens_here = (plan_.way == Way::processes && plan_.num_processes > 1 && plan_.machine_rank == 0) ||
                               (plan_.way == Way::mpirun && plan_.num_machines == 1);
     check(plan_.main_port != 0 || plan_.way == Way::one_process || (listens_here && !over_hosts),
           "--main_process_port 0: the ranks of several launchers cannot guess the same free port; name one");
@@ -221,7 +223,8 @@ class Planner {
           "the port {} is in use on this host: choose another with --main_process_port, or 0 for any that is free",
           plan_.main_port);
     if (!must_change) return;
-    plan_.main_port = free_port();
+    do plan_.main_port = free_port();
+    while (!claim_port(static_cast<int>(plan_.main_port)));
     decisions.amend(std::to_string(plan_.main_port), given ? "free" : fmt::format("{} is in use", kPort));
   }
 

@@ -19,7 +19,7 @@ void append(Words& words, const Words& more) { words.insert(words.end(), more.be
 // What each rank's launcher is told, so that it needs no file, and no file of its host counts.
 Words rank_launcher(const LaunchPlan& plan, const LaunchOptions& options) {
   const ScriptSettings& script = plan.script;
-  Words words{own_program(), "launch", "--quiet", "--config_file="};
+  Words words{own_program(), "launch", "--quiet", "--no_config_file"};
   const auto add = [&](const char* flag, const auto& value) { append(words, {flag, fmt::format("{}", value)}); };
   const auto add_if_given = [&](const char* flag, const auto& value) {
     if (value) add(flag, *value);

@@ -17,9 +17,9 @@
 namespace hearth::launch {
 namespace {
 
-// What this program and the supervisor changed; what was ignored before them, by nohup for instance, stays ignored.
+// The signals' settings of a program that nobody has prepared, but for nohup.
 void reset_signals() {
-  for (const int signal : {SIGXFSZ, SIGPIPE}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGXFSZ, SIGPIPE, SIGINT, SIGTERM, SIGQUIT}) std::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -48,11 +48,15 @@ bool was_given(pid_t process, const std::string& variable) {
 }
 
 // The process that has started this rank. Shells, `timeout` and the like that stand between the two have the rank's own
-// number, and its processors.
+// place in the world, and its processors.
 pid_t starter() {
-  const std::string variable = comm::rank_variable();
+  const std::vector<std::string> variables = comm::world_variables();
+  const auto is_between = [&](pid_t process) {
+    return process > 1 && !variables.empty() &&
+           std::ranges::all_of(variables, [&](const std::string& variable) { return was_given(process, variable); });
+  };
   pid_t process = getppid();
-  while (process > 1 && !variable.empty() && was_given(process, variable)) process = parent_of(process);
+  while (is_between(process)) process = parent_of(process);
   return process;
 }
 

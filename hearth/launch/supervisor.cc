@@ -35,16 +35,15 @@ bool is_ignored(int signal) {
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-// Blocks the signals that the supervisor reads, for as long as it lives. What ends a program is left ignored where it
-// was, by nohup for instance: blocked, it would be delivered nevertheless.
+// Blocks the signals that the supervisor reads, for as long as it lives. A hang-up that nohup ignores is not read:
+// blocked, it would be delivered nevertheless. The others are, also where a script's `&` had them ignored.
 class Signals {
  public:
   Signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : {SIGCHLD, SIGUSR1, SIGUSR2, SIGCONT}) sigaddset(&set, signal);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-      if (!is_ignored(signal)) sigaddset(&set, signal);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT}) sigaddset(&set, signal);
+    if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, &before_);
     descriptor_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     check(descriptor_ >= 0, "this system gives no signalfd");

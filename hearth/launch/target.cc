@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/io/json.h"
@@ -34,9 +35,9 @@ std::optional<std::string> value_of(const std::vector<std::string>& words, std::
 std::optional<std::string> output_dir_of_file(const std::vector<std::string>& command) {
   if (command.size() < 3 || !command[2].ends_with(".json")) return std::nullopt;
   const io::Json options = io::read_json(command[2]);
-  return options.is_object() && options.contains("output_dir")
-             ? std::optional(io::get_string(options, "output_dir", command[2]))
-             : std::nullopt;
+  if (!options.is_object() || !options.contains("output_dir")) return std::nullopt;
+  const std::string folder = io::get_string(options, "output_dir", command[2]);
+  return folder.starts_with("~/") ? environment("HOME") + folder.substr(1) : folder;
 }
 
 std::int64_t step_of(const std::string& folder) {

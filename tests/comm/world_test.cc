@@ -44,18 +44,6 @@ struct Case {
   const char* launcher;
 };
 
-TEST(World, ProcessesThatSayNothingOfTheirHostAreTold) {
-  const auto advice = [](const Variables& variables) {
-    const Launched launched(variables);
-    return launcher_advice(world_from_environment());
-  };
-  Variables variables{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.0.0.1"}};
-  EXPECT_TRUE(contains(advice(variables), "set LOCAL_RANK and LOCAL_WORLD_SIZE"));
-  variables["LOCAL_WORLD_SIZE"] = "1";
-  EXPECT_EQ(advice(variables), "");
-  EXPECT_EQ(advice({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}}), "");
-}
-
 TEST(World, ComesFromTheLaunchersVariables) {
   const Case cases[] = {
       {{}, 0, 1, 0, 1, "none"},

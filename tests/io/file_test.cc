@@ -155,7 +155,7 @@ TEST_F(FileTest, AFolderOfSomebodyElse) {
                                             std::filesystem::perms::owner_exec | std::filesystem::perms::others_exec);
   constexpr uid_t kNobody = 65534;
   const uid_t before = geteuid();
-  ASSERT_EQ(seteuid(before == 0 ? kNobody : before), 0);  // root may write anywhere
+  if (seteuid(before == 0 ? kNobody : before) != 0) GTEST_SKIP() << "root, which may write anywhere, cannot be left";
   const std::string error = error_of([&] { check_writable(folder_); });
   ASSERT_EQ(seteuid(before), 0);
   EXPECT_EQ(error, "Cannot write into the folder " + folder_.string() + ": Permission denied");

@@ -108,14 +108,17 @@ TEST_F(DryRun, AFileThatDistributesNothingStartsOneProcess) {
   const Outcome outcome = launch("--dry_run --config_file config.yaml run_qa");
   EXPECT_TRUE(contains(outcome.out + outcome.err, "distributed_type: NO, so one process is started")) << outcome.err;
   EXPECT_TRUE(contains(outcome.out, "WORLD_SIZE=1\n")) << outcome.out;
+  const Outcome asked = launch("--dry_run --num_processes 2 --main_process_port 0 --config_file config.yaml run_qa");
+  EXPECT_TRUE(contains(asked.out, "WORLD_SIZE=2\n")) << asked.out;
+  EXPECT_FALSE(contains(asked.err, "one process is started")) << asked.err;
 }
 
-TEST_F(DryRun, AnEmptyNameIsNoFile) {
+TEST_F(DryRun, NoFileIsReadWhereNoneIsWanted) {
   fs::create_directories(folder() / "accelerate");
   write("accelerate/default_config.yaml", "distributed_type: MULTI_GPU\n");
   const std::string home = "export HF_HOME=" + folder().string() + ";";
   EXPECT_EQ(launch("--dry_run run_qa", home).status, 1);
-  EXPECT_EQ(launch("--dry_run --config_file= run_qa", home).status, 0);
+  EXPECT_EQ(launch("--dry_run --no_config_file run_qa", home).status, 0);
 }
 
 TEST_F(DryRun, OneTaskOfSlurmMayStartAWorld) {

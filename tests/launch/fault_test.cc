@@ -51,11 +51,23 @@ TEST_F(Faults, AHangUpThatNohupIgnoresEndsNothing) {
   EXPECT_TRUE(contains(two.out, "[0] alive") && contains(two.out, "[1] alive")) << two.out;
   const Outcome one = launch("-q --num_processes 1 sh -c 'kill -HUP $$; echo alive'", nohup);
   EXPECT_TRUE(one.status == 0 && contains(one.out, "alive")) << one.err;
-  EXPECT_EQ(launch(kTwo + "sh -c 'kill -HUP $PPID; sleep 60'").status, 128 + SIGHUP);
+  const std::string plain = "env --default-signal=HUP";
+  EXPECT_EQ(launch(kTwo + "sh -c 'kill -HUP $PPID; sleep 60'", plain).status, 128 + SIGHUP);
+}
+
+TEST_F(Faults, AnInterruptReachesALauncherOfAScript) {
+  const std::string started = "env --ignore-signal=INT --ignore-signal=QUIT";  // as `command &` is there
+  EXPECT_EQ(launch(kTwo + "sh -c 'kill -INT $PPID; sleep 60'", started).status, 128 + SIGINT);
 }
 
 TEST_F(Faults, RanksEndAlsoWhereTheirEndsAreIgnored) {
-  EXPECT_EQ(run_program(folder(), "launch " + kTwo + "true", "trap '' CHLD; timeout -s KILL 30").status, 0);
+  EXPECT_EQ(run_program(folder(), "launch " + kTwo + "true", "timeout -s KILL 30 env --ignore-signal=CHLD").status, 0);
+}
+
+TEST_F(Faults, ALauncherInsideOneThatIsSupervised) {
+  const std::string inner = std::string(HEARTH_PROGRAM) + " launch -q --num_processes 2 true";
+  const Outcome outcome = launch("-q --num_processes 1 --max_restarts 1 " + inner);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
 TEST_F(Faults, APortInUse) {

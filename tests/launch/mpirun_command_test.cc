@@ -43,7 +43,8 @@ TEST(MpirunCommand, EachGetsFlagsThatItUnderstands) {
 TEST(MpirunCommand, RanksAreLaunchedWithWhatWasDecided) {
   const std::string text = command(MpiKind::mpich, plan_of(4, 16));
   EXPECT_TRUE(contains(
-      text, " launch --quiet --config_file= --num_processes 16 --main_process_ip 10.0.0.1 --main_process_port 29500"));
+      text,
+      " launch --quiet --no_config_file --num_processes 16 --main_process_ip 10.0.0.1 --main_process_port 29500"));
   EXPECT_TRUE(contains(text, "--ccl_worker_count 1"));
   EXPECT_TRUE(text.ends_with(" --no_python program x"));
 }

@@ -158,6 +158,7 @@ void step_plainly(std::vector<double>& weights, std::vector<double>& rows, std::
 
 TEST(Optimizer, AdafactorOfALargeMatrixIsThePapers) {
   constexpr std::int64_t kRows = 1100, kCols = 331;  // some three chunks
+  std::vector<float> of_one_thread;
   for (const int threads : {1, 3}) {
     cpu::set_num_threads(threads);
     ParameterStore store;
@@ -179,6 +180,9 @@ TEST(Optimizer, AdafactorOfALargeMatrixIsThePapers) {
     for (std::size_t i = 0; i < weights.size(); ++i)
       largest = std::max(largest, std::abs(weights[i] - matrix.master.data<float>()[i]));
     EXPECT_LT(largest, 1e-6) << threads;
+    const std::vector<float> bits(matrix.master.data<float>(), matrix.master.data<float>() + kRows * kCols);
+    if (threads == 1) of_one_thread = bits;
+    EXPECT_EQ(bits, of_one_thread);
   }
   cpu::set_num_threads(0);
 }

@@ -137,12 +137,32 @@ def works(hosts, launcher, ranks, per_host, backend, **extra):
     print(f"{launcher[0]} -n {ranks} -ppn {per_host} with {backend}: {time.time() - started:.1f} s, bytes sent {sent}")
 
 
+def by_hand(hosts, places):
+    """The output of ranks on these hosts that are told their numbers and where to meet, nothing of their hosts."""
+    ranks = [subprocess.Popen(hosts.inside(host) + [matrix.WORKER, "gloo", "quick"], text=True,
+                              env=hosts.environment({"RANK": str(rank), "WORLD_SIZE": str(len(places))}),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+             for rank, host in enumerate(places)]
+    output = "".join(rank.communicate(timeout=matrix.SECONDS)[0] for rank in ranks)
+    if any(rank.returncode != 0 for rank in ranks):
+        sys.exit(f"ranks started by hand on hosts {places} failed\n{output}")
+    return output
+
+
+def neighbours_are_told(hosts):
+    warning = "another process of this job runs on this host"
+    apart, together = by_hand(hosts, (1, 2)), by_hand(hosts, (1, 1))
+    if warning in apart or together.count(warning) != 1:
+        sys.exit(f"on two hosts:\n{apart}\non one:\n{together}")
+
+
 ROWS = {
     # UCX, below Debian's MPICH, would see that the hosts are one machine and use its memory.
     "mpich": lambda hosts: [works(hosts, matrix.MPICH, *shape, "mpi", UCX_TLS="tcp,self") for shape in ((4, 2), (16, 4))],
     "intel": lambda hosts: [works(hosts, matrix.INTEL, *shape, "mpi") for shape in ((4, 2), (16, 4))],
     "gloo": lambda hosts: works(hosts, matrix.MPICH, 4, 2, "gloo"),
     "ccl": lambda hosts: [works(hosts, matrix.INTEL, 4, 2, "ccl"), works(hosts, matrix.MPICH, 4, 2, "ccl")],
+    "by_hand": neighbours_are_told,
     **training.ROWS,
     **cut_off.ROWS,
 }
