@@ -76,7 +76,7 @@ struct Run {
     arguments.add("threads", &threads, "threads to compute with; 0: one a core")
         .alias("num_threads")
         .at_least(0)
-        .at_most(4096);
+        .at_most(cpu::kMostThreads);
     arguments.add("max_isa", &max_isa, "cap of the instruction set");
     arguments.add("json", &json, "for machines: JSON lines instead of a table");
     arguments.parse(words);

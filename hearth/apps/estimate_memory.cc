@@ -83,7 +83,7 @@ int estimate_memory(std::span<const std::string> words) {
   arguments.add("seq", &sizes.seq, "tokens of a sequence").at_least(1);
   arguments.add("dtypes", &dtypes, "number formats: fp32, bf16, fp16; also float32, bfloat16, float16");
   arguments.add("num_processes", &sizes.shards, "processes that may share the optimizer's state").at_least(1);
-  arguments.add("threads", &threads, "threads of a process; 0: one a core").at_least(0).at_most(4096);
+  arguments.add("threads", &threads, "threads of a process; 0: one a core").at_least(0).at_most(cpu::kMostThreads);
   arguments.add("json", &json, "for machines: JSON lines instead of a table");
   arguments.ignored({"library_name"}, "a folder's config.json says what it is");
   arguments.ignored_switches({"trust_remote_code"}, "no code of a model's folder is ever run");

@@ -16,7 +16,7 @@ int verify(std::span<const std::string> words) {
   Arguments arguments("hearth verify", "Checks this build against a folder of golden files.");
   arguments.positional("folder", &folder, "the golden set: models/, tokenizer/, qa/, data_order.json").required();
   arguments.add("max_isa", &max_isa, "cap of the instruction set");
-  arguments.add("num_threads", &num_threads, "number of threads; 0: one a core").at_least(0).at_most(4096);
+  arguments.add("num_threads", &num_threads, "number of threads; 0: one a core").at_least(0).at_most(cpu::kMostThreads);
   arguments.add("quiet", &quiet, "print failures and the counts only");
   arguments.parse(words);
   if (arguments.wants_help()) {

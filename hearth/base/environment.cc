@@ -81,4 +81,6 @@ std::string environment(std::string_view name) {
   return value == nullptr ? "" : value;
 }
 
+std::string with_home(std::string path) { return path.starts_with("~/") ? environment("HOME") + path.substr(1) : path; }
+
 }  // namespace hearth

@@ -18,4 +18,7 @@ std::span<const EnvironmentVariable> environment_variables();
 // The value of one of them, empty where it is not set.
 std::string environment(std::string_view name);
 
+// A path that begins with "~/" as the shell would give it.
+std::string with_home(std::string path);
+
 }  // namespace hearth

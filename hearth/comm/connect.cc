@@ -1,9 +1,6 @@
 #include "hearth/comm/connect.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <climits>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -106,18 +103,12 @@ void shake_hands(Store& store, const World& world, const std::string& backend, s
   store.set_last_will(fmt::format("gone/{}", world.rank), "died");
 }
 
-// Of the host as its processes see it: containers of one machine are several.
-std::string host_name() {
-  char name[HOST_NAME_MAX + 1] = "";
-  gethostname(name, sizeof name - 1);
+// Processes that say nothing of others on their host take all its cores. Hosts that have the same name were not started
+// at the same moment; containers of one machine have names of their own.
+void warn_of_neighbours(Store& store, const World& world) {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  return fmt::format("{} {}", name, boot);
-}
-
-// Processes that say nothing of others on their host take all its cores.
-void warn_of_neighbours(Store& store, const World& world) {
-  if (world.local_size == 1 && store.add("host/" + host_name(), 1) > 1)
+  if (world.local_size == 1 && store.add(fmt::format("host/{} {}", host_name(), boot), 1) > 1)
     log_warning(
         "another process of this job runs on this host, and each takes all its cores: set LOCAL_RANK and "
         "LOCAL_WORLD_SIZE");

@@ -33,16 +33,16 @@ Addresses resolve(const std::string& host, int port, int type) {
   return {found, &freeaddrinfo};
 }
 
-// Closed where the system has no sockets of this kind: a name may have an address of IPv6 where there is none.
-Socket open_socket(const addrinfo& address, int flags) {
-  return Socket(socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | flags, address.ai_protocol));
-}
-
-// With the first of the addresses that it can be opened for.
-std::pair<Socket, const addrinfo*> open_any(const Addresses& addresses, int flags) {
-  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next)
-    if (Socket socket = open_socket(*address, flags)) return {std::move(socket), address};
-  fail("[comm] no socket can be opened: {}", std::strerror(errno));
+// A socket for the first of a name's addresses that `use` can use: it may have one of IPv6 where the host has none.
+// Closed where there is none; `error` is then the last one's.
+template <class Use>
+Socket first_usable(const Addresses& addresses, int flags, int& error, const Use& use) {
+  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+    Socket result(socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | flags, address->ai_protocol));
+    if (result && use(result, *address)) return result;
+    error = errno;
+  }
+  return Socket();
 }
 
 void set_option(const Socket& socket, int level, int option) {
@@ -76,18 +76,22 @@ Socket::~Socket() {
 
 Socket listen_at(const std::string& host, int port) {
   const Addresses addresses = resolve(host, port, SOCK_STREAM);
-  auto [socket, address] = open_any(addresses, SOCK_NONBLOCK);
-  set_option(socket, SOL_SOCKET, SO_REUSEADDR);
-  const bool bound = bind(socket.descriptor(), address->ai_addr, address->ai_addrlen) == 0 &&
-                     listen(socket.descriptor(), SOMAXCONN) == 0;
-  if (!bound && errno == EADDRINUSE)
-    fail(
+  int error = 0;
+  bool in_use = false;  // then the others would find whoever uses it, not another address of this name
+  Socket socket = first_usable(addresses, SOCK_NONBLOCK, error, [&](const Socket& opened, const addrinfo& address) {
+    set_option(opened, SOL_SOCKET, SO_REUSEADDR);
+    const bool listens = !in_use && bind(opened.descriptor(), address.ai_addr, address.ai_addrlen) == 0 &&
+                         listen(opened.descriptor(), SOMAXCONN) == 0;
+    in_use = in_use || (!listens && errno == EADDRINUSE);
+    return listens;
+  });
+  check(!in_use,
         "[comm] port {} of {} is in use, by another job perhaps: set MASTER_PORT to a free one, the same on every rank",
         port, host);
-  if (!bound && errno == EADDRNOTAVAIL)
+  if (!socket && error == EADDRNOTAVAIL)
     fail("[comm] MASTER_ADDR {} is not an address of this host, where rank 0 runs: set it to one of this host's", host);
-  check(bound, "[comm] rank 0 cannot listen at {}:{}: {}", host, port, std::strerror(errno));
-  return std::move(socket);
+  check(static_cast<bool>(socket), "[comm] rank 0 cannot listen at {}:{}: {}", host, port, std::strerror(error));
+  return socket;
 }
 
 int port_of(const Socket& socket) {
@@ -101,9 +105,11 @@ Socket connect_to(const std::string& host, int port, milliseconds timeout) {
   milliseconds pause{10};
   const Addresses addresses = resolve(host, port, SOCK_STREAM);
   while (true) {
-    for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
-      Socket socket = open_socket(*address, SOCK_NONBLOCK);
-      if (!socket || !try_connect(socket, *address, std::min(timeout, milliseconds(5000)))) continue;
+    int ignored = 0;
+    Socket socket = first_usable(addresses, SOCK_NONBLOCK, ignored, [&](const Socket& opened, const addrinfo& address) {
+      return try_connect(opened, address, std::min(timeout, milliseconds(5000)));
+    });
+    if (socket) {
       set_option(socket, IPPROTO_TCP, TCP_NODELAY);
       return socket;
     }
@@ -119,9 +125,12 @@ Socket connect_to(const std::string& host, int port, milliseconds timeout) {
 
 std::string local_address_towards(const std::string& host) {
   const Addresses addresses = resolve(host, 9, SOCK_DGRAM);  // nothing is sent
-  const auto [socket, target] = open_any(addresses, 0);
-  check(::connect(socket.descriptor(), target->ai_addr, target->ai_addrlen) == 0,
-        "[comm] there is no route from this host to MASTER_ADDR {}: {}", host, std::strerror(errno));
+  int error = 0;
+  const Socket socket = first_usable(addresses, 0, error, [](const Socket& opened, const addrinfo& target) {
+    return ::connect(opened.descriptor(), target.ai_addr, target.ai_addrlen) == 0;
+  });
+  check(static_cast<bool>(socket), "[comm] there is no route from this host to MASTER_ADDR {}: {}", host,
+        std::strerror(error));
   const sockaddr_storage address = own_address(socket);
   char text[NI_MAXHOST] = "";
   getnameinfo(reinterpret_cast<const sockaddr*>(&address), sizeof address, text, sizeof text, nullptr, 0,

@@ -1,6 +1,9 @@
 #include "hearth/comm/world.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -86,6 +89,12 @@ bool is_alone_on_host(const World& world) {
 }
 
 }  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
 
 std::vector<std::string> world_variables() {
   std::vector<std::string> variables;

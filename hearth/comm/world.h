@@ -18,7 +18,9 @@ struct World {
 
 World world_from_environment();
 
-// The variables that it came from.
+std::string host_name();  // what this host calls itself
+
+// The variables that the world came from.
 std::vector<std::string> world_variables();
 
 // What to tell the user whose mpirun was not the one that started this process; empty where it was.

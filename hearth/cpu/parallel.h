@@ -16,6 +16,7 @@ struct Topology;
 
 // How many threads parallel_for uses from now on; 0 means OMP_NUM_THREADS or, without it, default_threads.
 void set_num_threads(int count);
+inline constexpr int kMostThreads = 4096;  // that may be asked for
 int num_threads();
 
 // One a core that this process may use, and no more than its control group gives processor time for.

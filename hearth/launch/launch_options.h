@@ -8,11 +8,11 @@
 
 namespace hearth::launch {
 
-// The flags of `hearth launch`: Accelerate's for CPUs, those of IPEX's launcher for cores, and --mpirun, --dry_run.
-// Empty, false: not given.
+// The flags of `hearth launch`: Accelerate's for CPUs, those of IPEX's launcher for cores, and --mpirun, --dry_run,
+// --no_config_file. Empty, false: not given.
 struct LaunchOptions {
-  bool no_config_file = false;
   std::optional<std::string> config_file;
+  bool no_config_file = false;
   bool quiet = false, dry_run = false, debug = false;
 
   bool cpu = false, ipex = false;

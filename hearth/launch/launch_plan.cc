@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/base/error.h"
+#include "hearth/cpu/parallel.h"
 #include "hearth/launch/cpu_list.h"
 #include "hearth/launch/hostfile.h"
 #include "hearth/launch/openmp_settings.h"
@@ -13,7 +14,7 @@
 namespace hearth::launch {
 namespace {
 
-constexpr std::int64_t kPort = 29500, kMostThreads = 4096;
+constexpr std::int64_t kPort = 29500;
 const std::string kHere = "127.0.0.1";
 
 class Planner {
@@ -154,8 +155,8 @@ class Planner {
         "num_cpu_threads_per_process", {{options_.num_cpu_threads_per_process, "--num_cpu_threads_per_process"},
                                         {number_in_environment("OMP_NUM_THREADS"), "OMP_NUM_THREADS"}});
     if (request.threads == 0) request.threads.reset();
-    check(request.threads.value_or(0) <= kMostThreads, "{} threads a process are too many: {} are the most",
-          request.threads.value_or(0), kMostThreads);
+    check(request.threads.value_or(0) <= cpu::kMostThreads, "{} threads a process are too many: {} are the most",
+          request.threads.value_or(0), cpu::kMostThreads);
     if (options_.nodes_list) request.nodes = parse_cpu_list(*options_.nodes_list, "--nodes_list");
     if (options_.cores_list) request.processors = parse_cpu_list(*options_.cores_list, "--cores_list");
     request.communication_cores = plan_.communication_threads.value_or(0);
@@ -223,8 +224,9 @@ class Planner {
           "the port {} is in use on this host: choose another with --main_process_port, or 0 for any that is free",
           plan_.main_port);
     if (!must_change) return;
-    do plan_.main_port = free_port();
-    while (!claim_port(static_cast<int>(plan_.main_port)));
+    do {
+      plan_.main_port = free_port();
+    } while (!claim_port(static_cast<int>(plan_.main_port)));
     decisions.amend(std::to_string(plan_.main_port), given ? "free" : fmt::format("{} is in use", kPort));
   }
 

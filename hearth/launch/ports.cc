@@ -17,6 +17,19 @@ namespace {
 // Below the ports that Linux gives to whoever asks for any, so that nobody gets the port before the job listens there.
 constexpr int kFirstPort = 15000, kLastPort = 32000, kTries = 1000;
 
+bool port_is_free(int port) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  check(descriptor >= 0, "this system gives no socket");
+  const int on = 1;
+  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const bool bound = bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  close(descriptor);
+  return bound;
+}
+
 // Takes a name that one process of this host can have, for as long as it lives.
 bool claim(int port) {
   const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -33,19 +46,6 @@ bool claim(int port) {
 }
 
 }  // namespace
-
-bool port_is_free(int port) {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  check(descriptor >= 0, "this system gives no socket");
-  const int on = 1;
-  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  const bool bound = bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  close(descriptor);
-  return bound;
-}
 
 bool claim_port(int port) { return port_is_free(port) && claim(port); }
 

@@ -2,7 +2,6 @@
 
 namespace hearth::launch {
 
-bool port_is_free(int port);
 int free_port();
 
 // Whether the port is free, and no launcher that still lives has claimed it for a job that has yet to listen there; now

@@ -29,7 +29,7 @@ std::vector<int> processors_of(const cpu::UsableMachine& machine) {
   return all;
 }
 
-// Of a line "name: value" of /proc/PID/status; 0 where it cannot be read.
+// 0 where the system does not say.
 pid_t parent_of(pid_t process) {
   constexpr std::string_view kName = "PPid:";
   std::ifstream status(fmt::format("/proc/{}/status", process));

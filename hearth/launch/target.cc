@@ -36,8 +36,7 @@ std::optional<std::string> output_dir_of_file(const std::vector<std::string>& co
   if (command.size() < 3 || !command[2].ends_with(".json")) return std::nullopt;
   const io::Json options = io::read_json(command[2]);
   if (!options.is_object() || !options.contains("output_dir")) return std::nullopt;
-  const std::string folder = io::get_string(options, "output_dir", command[2]);
-  return folder.starts_with("~/") ? environment("HOME") + folder.substr(1) : folder;
+  return with_home(io::get_string(options, "output_dir", command[2]));
 }
 
 std::int64_t step_of(const std::string& folder) {

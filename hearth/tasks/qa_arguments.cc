@@ -8,6 +8,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/tasks/squad_metric.h"
+#include "hearth/train/best_metric.h"
 
 namespace hearth::tasks {
 namespace {
@@ -20,14 +21,12 @@ void check_file(const std::optional<std::string>& file, std::string_view flag) {
 }
 
 // Before the first evaluation would find it out.
-void check_metric(std::string_view name, bool version_2) {
+void check_metric(const std::string& name, bool version_2) {
   check(!name.ends_with("loss"), "question answering is not evaluated by its loss: give --metric_for_best_model f1");
-  constexpr std::string_view kPrefix = "eval_";
   std::vector<std::string> known = squad_metric_names(version_2);
   for (const char* speed : {"runtime", "samples_per_second", "steps_per_second"}) known.emplace_back(speed);
-  const std::string_view wanted = name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
-  check(std::ranges::find(known, wanted) != known.end(), "--metric_for_best_model {}: the evaluation will give {}",
-        name, fmt::join(known, ", "));
+  check(std::ranges::find(known, evaluation_name(name), evaluation_name) != known.end(),
+        "--metric_for_best_model {}: the evaluation will give {}", name, fmt::join(known, ", "));
 }
 
 }  // namespace

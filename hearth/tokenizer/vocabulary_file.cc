@@ -8,6 +8,7 @@
 #include "hearth/io/utf8.h"
 
 namespace hearth::tokenizer {
+
 // Lines end as Python's do in text mode: \n, \r\n or \r.
 Vocabulary read_vocabulary(const std::filesystem::path& file) {
   const std::string text = io::read_file(file);

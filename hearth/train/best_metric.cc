@@ -10,9 +10,13 @@
 
 namespace hearth {
 
+std::string evaluation_name(const std::string& metric) {
+  return metric.starts_with("eval_") ? metric : "eval_" + metric;
+}
+
 double metric_for_best_model(const TrainingArguments& args, const io::Json& metrics) {
   const std::string asked = args.metric_for_best_model.value_or("loss");
-  const std::string name = asked.starts_with("eval_") ? asked : "eval_" + asked;
+  const std::string name = evaluation_name(asked);
   std::vector<std::string> given;
   for (const auto& [key, value] : metrics.items()) given.push_back(key);
   check(metrics.contains(name), "--metric_for_best_model {}: the evaluation gives no {}; it gives {}", asked, name,

@@ -6,6 +6,9 @@
 
 namespace hearth {
 
+// --metric_for_best_model as evaluations name it: with "eval_" in front.
+std::string evaluation_name(const std::string& metric);
+
 // The evaluation's --metric_for_best_model.
 double metric_for_best_model(const TrainingArguments& args, const io::Json& metrics);
 

@@ -53,7 +53,7 @@ void take_format_of_launcher(TrainingArguments& args) {
 }  // namespace
 
 void TrainingArguments::validate() {
-  if (output_dir.starts_with("~/")) output_dir = environment("HOME") + output_dir.substr(1);
+  output_dir = with_home(output_dir);
   if (resume_from_checkpoint == "true") resume_from_checkpoint = "True";
   if (resume_from_checkpoint == "False" || resume_from_checkpoint == "false") resume_from_checkpoint.reset();
   if (save_total_limit && *save_total_limit <= 0) save_total_limit.reset();

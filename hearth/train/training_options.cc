@@ -1,3 +1,4 @@
+#include "hearth/cpu/parallel.h"
 #include "hearth/optim/schedule.h"
 #include "hearth/train/training_arguments.h"
 
@@ -18,7 +19,9 @@ void declare_job(Arguments& options, TrainingArguments& args) {
               "checkpoint folder to go on from; True: the last one in output_dir");
   options.add("seed", &args.seed, "seed of new weights, data order and dropout").at_least(0).at_most(0xffffffffu);
   options.add("data_seed", &args.data_seed, "seed of the data order alone").at_least(0);
-  options.add("num_threads", &args.num_threads, "threads to compute with; 0: all cores").at_least(0).at_most(4096);
+  options.add("num_threads", &args.num_threads, "threads to compute with; 0: all cores")
+      .at_least(0)
+      .at_most(cpu::kMostThreads);
   options.add("max_isa", &args.max_isa,
               "highest instruction set to use: avx2, avx512, avx512_vnni, avx512_bf16, avx512_fp16, amx");
 }

@@ -1,27 +1,19 @@
 #include "hearth/verify/world_check.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/base/random.h"
+#include "hearth/comm/world.h"
 #include "hearth/data/sampler.h"
 
 namespace hearth::verify {
 namespace {
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 Finding processes(const parallel::Team& team) {
-  const std::vector<std::string> hosts = team.gather(host_name());
+  const std::vector<std::string> hosts = team.gather(comm::host_name());
   std::vector<std::int64_t> ranks(static_cast<std::size_t>(team.size()));
   const std::int64_t own = team.rank();
   team.group().all_gather(&own, ranks.data(), 1, DType::i64)->wait();
