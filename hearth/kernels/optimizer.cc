@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/chunks.h"
@@ -48,12 +49,14 @@ void adamw_range(const AdamWStep& step, std::int64_t n, float* p, const float* g
   const auto rate1 = set(1 - step.beta1), beta2 = set(step.beta2), rate2 = set(1 - step.beta2);
   const auto root_correction2 = set(std::sqrt(correction2)), eps = set(step.eps);
   const auto step_size = set(step.lr / correction1);
+  const auto smallest_normal = hn::Set(d, std::numeric_limits<float>::min());
   for_vectors(d, n, [&](std::int64_t i, auto lanes) HWY_ATTR {
     for (const float* stream : std::initializer_list<const float*>{p, g, m, v})
       hwy::Prefetch(stream + i + kUpdateAhead);
     const auto gradient = hn::Mul(lanes.load(d, g + i), scale);
     const auto m_before = lanes.load(d, m + i);
-    const auto m_now = hn::MulAdd(hn::Sub(gradient, m_before), rate1, m_before);
+    const auto m_moved = hn::MulAdd(hn::Sub(gradient, m_before), rate1, m_before);
+    const auto m_now = hn::IfThenZeroElse(hn::Lt(hn::Abs(m_moved), smallest_normal), m_moved);
     const auto v_now = hn::MulAdd(hn::Mul(rate2, gradient), gradient, hn::Mul(lanes.load(d, v + i), beta2));
     const auto denominator = hn::Add(hn::Div(hn::Sqrt(v_now), root_correction2), eps);
     const auto decayed = hn::Mul(lanes.load(d, p + i), decay);

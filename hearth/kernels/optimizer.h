@@ -13,6 +13,8 @@ struct AdamWStep {
   float grad_scale = 1;  // clipping and loss scaling, applied to the gradient as it is read
 };
 // torch.optim.AdamW: p *= 1 - lr * wd; m, v; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps).
+// One difference: a subnormal m becomes 0. Without a gradient m would otherwise decay to 4 * 2^-149 and stay there, and
+// Intel processors need seven times as long for a row of such numbers (docs/performance.md).
 void adamw(const AdamWStep&, std::int64_t n, float* p, const float* g, float* m, float* v);
 
 struct SgdStep {

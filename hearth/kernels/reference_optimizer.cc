@@ -22,6 +22,7 @@ void adamw(const AdamWStep& step, std::int64_t n, float* p, const float* g, floa
     const float gradient = g[i] * step.grad_scale;
     p[i] *= decay;
     m[i] += rate1 * (gradient - m[i]);
+    if (std::fpclassify(m[i]) == FP_SUBNORMAL) m[i] = 0;
     v[i] = v[i] * beta2 + rate2 * gradient * gradient;
     p[i] -= step_size * m[i] / (std::sqrt(v[i]) / root_correction2 + eps);
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -63,6 +64,30 @@ TEST(AdamW, FirstStep) {
   EXPECT_NEAR(p[2], 0.95f, 1e-7);
   EXPECT_NEAR(m[0], 0.3f, 1e-6);
   EXPECT_NEAR(v[0], 0.009f, 1e-8);
+}
+
+// The moment of an embedding row that no batch uses any more.
+TEST(AdamW, MomentsDecayToZeroInsteadOfStayingSubnormal) {
+  AdamWStep step;
+  step.lr = 1e-3;
+  const float g[5] = {};
+  float p[5] = {1, 1, 1, 1, 1}, v[5] = {1e-8f, 1e-8f, 1e-8f, 1e-8f, 1e-8f};
+  float m[5] = {1e-4f, -1e-4f, 4 * std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::min(), 0};
+  for (step.step = 1; step.step <= 900; ++step.step) {
+    adamw(step, 5, p, g, m, v);
+    for (const float moment : m) EXPECT_NE(std::fpclassify(moment), FP_SUBNORMAL) << step.step;
+  }
+  for (const float moment : m) EXPECT_EQ(moment, 0);
+}
+
+// A NaN must not be mistaken for a number that is too small.
+TEST(AdamW, KeepsNaN) {
+  AdamWStep step;
+  step.lr = 1e-3;
+  const float g[] = {std::nanf("")};
+  float p[] = {1}, m[] = {0}, v[] = {0};
+  adamw(step, 1, p, g, m, v);
+  EXPECT_TRUE(std::isnan(m[0]) && std::isnan(v[0]) && std::isnan(p[0]));
 }
 
 TEST(Sgd, MatchesReference) {
