@@ -8,6 +8,7 @@
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
+#include "hearth/base/usage_error.h"
 
 namespace hearth {
 namespace {
@@ -66,7 +67,7 @@ void Arguments::ignored_switches(std::initializer_list<std::string_view> names, 
   for (const std::string_view name : names) {
     Option& option = declare(Option::Kind::ignored, name, {}, reason);
     option.takes = Option::Takes::at_most_one;
-    option.can_be_negated = true;
+    option.can_be_negated = !name.starts_with("no_");
   }
 }
 
@@ -93,19 +94,61 @@ Arguments::Found Arguments::find(std::string_view spelling) {
     });
     return found == options_.end() ? nullptr : &*found;
   };
-  if (Option* option = named(name)) return {option, false};
+  if (Option* option = named(name)) return {option, false, name};
   Option* negated = name.starts_with("no_") ? named(std::string_view(name).substr(3)) : nullptr;
-  return negated && negated->can_be_negated ? Found{negated, true} : Found{};
+  return negated && negated->can_be_negated ? Found{negated, true, name} : Found{};
 }
 
-std::string Arguments::nearest(std::string_view spelling) const {
-  std::vector<std::string> known;
+// Each option once, whichever of its names begin so.
+std::vector<Arguments::Found> Arguments::abbreviated_by(std::string_view prefix) {
+  std::vector<Found> found;
+  const auto add = [&](Option& option, bool negated, const std::string& name) {
+    const bool is_known = std::ranges::any_of(
+        found, [&](const Found& other) { return other.option == &option && other.negated == negated; });
+    if (name.starts_with(prefix) && !is_known) found.push_back({&option, negated, name});
+  };
+  for (Option& option : options_) {
+    if (option.kind == Option::Kind::positional) continue;
+    add(option, false, option.name);
+    for (const std::string& alias : option.aliases) add(option, false, alias);
+    if (option.can_be_negated) add(option, true, "no_" + option.name);
+  }
+  return found;
+}
+
+Arguments::Found Arguments::find_or_fail(std::string_view label) {
+  const bool is_long = label.starts_with("--") && label.size() > 2;
+  const std::string name = is_long ? with_underscores(label.substr(2)) : "";
+  const Found exact = find(name);
+  if (exact.option != nullptr) return exact;
+  const std::vector<Found> found = is_long && takes_abbreviations_ ? abbreviated_by(name) : std::vector<Found>{};
+  if (found.size() == 1) return found.front();
+  const std::string near = nearest(label, "--");
+  check(!found.empty(), "there is no option {}{}", label,
+        near.empty() ? "; --help lists all options" : did_you_mean(near));
+  std::vector<std::string> names;
+  for (const Found& candidate : found) names.push_back("--" + candidate.name);
+  const bool is_listed = std::ranges::find(names, near) != names.end();
+  fail("{} could be {}: write more of the name{}", label, fmt::join(names, ", "), is_listed ? "" : did_you_mean(near));
+}
+
+bool Arguments::asks_for_help(std::string_view word) {
+  constexpr std::string_view kHelp = "--help";
+  if (word == "-h" || word == kHelp) return true;
+  return takes_abbreviations_ && word.size() > 2 && kHelp.starts_with(word) && abbreviated_by(word.substr(2)).empty();
+}
+
+// `prefix` stands before every name. An option that works is more likely meant than one that does not.
+std::string Arguments::nearest(std::string_view name, std::string_view prefix) const {
+  std::vector<std::string> works, others;
   for (const Option& option : options_) {
     if (option.kind == Option::Kind::positional) continue;
-    known.push_back(option.name);
-    known.insert(known.end(), option.aliases.begin(), option.aliases.end());
+    std::vector<std::string>& names = option.kind == Option::Kind::named ? works : others;
+    names.push_back(fmt::format("{}{}", prefix, option.name));
+    for (const std::string& alias : option.aliases) names.push_back(fmt::format("{}{}", prefix, alias));
   }
-  return known.empty() ? "help" : nearest_name(with_underscores(spelling), known);
+  const std::string near = nearest_name(name, works);
+  return near.empty() ? nearest_name(name, others) : near;
 }
 
 bool Arguments::has_positionals() const {
@@ -113,48 +156,68 @@ bool Arguments::has_positionals() const {
 }
 
 void Arguments::parse(std::span<const std::string> words) {
+  as_usage([&] { parse_words(words); });
+}
+
+void Arguments::parse_words(std::span<const std::string> words) {
   std::vector<std::string> loose;
   for (std::size_t i = 0; i < words.size();) {
-    const std::string& word = words[i++];
-    if (word == "-h" || word == "--help") {
+    if (asks_for_help(words[i])) {
       wants_help_ = true;
       return;
     }
-    if (!is_flag(word)) {
-      loose.push_back(word);
-      continue;
+    if (is_flag(words[i])) {
+      i += parse_flag(words.subspan(i));
+    } else {
+      loose.push_back(words[i++]);
     }
-    const std::string label = word.substr(0, word.find('='));
-    const std::string name = label.substr(label.starts_with("--") ? 2 : 1);
-    const Found found = label.starts_with("--") ? find(name) : Found{};
-    check(found.option != nullptr, "there is no option {}; the nearest is --{}, and --help lists all", label,
-          nearest(name));
-    std::vector<std::string> values;
-    if (label.size() < word.size()) {
-      values.push_back(word.substr(label.size() + 1));
-    } else if (!found.negated) {
-      const Option::Takes takes = found.option->takes;
-      while (i < words.size() && !is_flag(words[i]) && (takes == Option::Takes::many || values.empty()) &&
-             (takes != Option::Takes::at_most_one || !has_positionals() || bool_of(words[i])))
-        values.push_back(words[i++]);
-    }
-    set(found, values, label);
   }
-  auto next = loose.begin();
-  for (Option& option : options_) {
-    if (option.kind != Option::Kind::positional || next == loose.end()) continue;
-    const auto end = option.takes == Option::Takes::many ? loose.end() : next + 1;
-    set({&option, false}, {next, end}, option.name);
-    next = end;
-  }
-  check(next == loose.end(), "'{}' follows no option that takes it", next == loose.end() ? "" : *next);
+  set_positionals(loose);
   check_values();
 }
 
-void Arguments::set(std::string_view name, const std::vector<std::string>& values, std::string_view file) {
+// The flag at the front and its values; the result is the number of words that they are.
+std::size_t Arguments::parse_flag(std::span<const std::string> words) {
+  const std::string& word = words.front();
+  const std::string label = word.substr(0, word.find('='));
+  const Found found = find_or_fail(label);
+  std::vector<std::string> values;
+  std::size_t used = 1;
+  if (label.size() < word.size()) {
+    values.push_back(word.substr(label.size() + 1));
+  } else if (!found.negated) {
+    const Option::Takes takes = found.option->takes;
+    const auto is_value = [&](const std::string& next) {
+      if (is_flag(next) || (takes != Option::Takes::many && !values.empty())) return false;
+      return takes != Option::Takes::at_most_one || !has_positionals() || bool_of(next).has_value();
+    };
+    while (used < words.size() && is_value(words[used])) values.push_back(words[used++]);
+  }
+  const bool is_abbreviated = with_underscores(label) != "__" + found.name;
+  set(found, values, is_abbreviated ? "--" + found.name : label);
+  return used;
+}
+
+void Arguments::set_positionals(std::span<const std::string> words) {
+  for (Option& option : options_) {
+    if (option.kind != Option::Kind::positional || words.empty()) continue;
+    const std::size_t count = option.takes == Option::Takes::many ? words.size() : 1;
+    set({&option, false, option.name}, {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count)},
+        option.name);
+    words = words.subspan(count);
+  }
+  check(words.empty(), "'{}' belongs to no option: flags begin with --", words.empty() ? "" : words.front());
+}
+
+void Arguments::set(std::string_view name, const std::optional<std::vector<std::string>>& values,
+                    std::string_view file) {
   const Found found = find(name);
-  check(found.option != nullptr, "{}: there is no option {}; the nearest is {}", file, name, nearest(name));
-  set(found, values, fmt::format("{}: {}", file, name));
+  check(found.option != nullptr, "{}: there is no option {}{}", file, name, did_you_mean(nearest(name, "")));
+  if (!values) return;
+  const std::vector<std::string>& choices = found.option->choices_;
+  const bool means_no =
+      *values == std::vector<std::string>{"false"} && std::ranges::find(choices, "no") != choices.end();
+  set(found, means_no ? std::vector<std::string>{"no"} : *values, fmt::format("{}: {}", file, name));
 }
 
 void Arguments::set(const Found& found, const std::vector<std::string>& values, std::string_view label) {
@@ -165,7 +228,7 @@ void Arguments::set(const Found& found, const std::vector<std::string>& values, 
     if (is_none(values)) return;
     check_ignored(option, values, label);
     if (std::exchange(option.announced, true)) return;
-    log_info("{} is accepted and changes nothing: {}", label, option.help);
+    log_info("{} is accepted and has no effect: {}", label, option.help);
   } else if (found.negated) {
     check(values.empty(), "{} takes no value", label);
     assign(option.target, {"false"}, label);
@@ -213,6 +276,18 @@ std::vector<Arguments::Resolved> Arguments::values() const {
     if (std::holds_alternative<std::monostate>(option.target)) continue;
     const std::string text = text_of(option.target);
     result.push_back({option.section, option.name, text, value_of(option.target), text == option.default_text});
+  }
+  return result;
+}
+
+std::vector<Arguments::Declared> Arguments::declared() const {
+  std::vector<Declared> result;
+  for (const Option& option : options_) {
+    if (option.kind == Option::Kind::positional) continue;
+    const Support support = option.kind == Option::Kind::ignored   ? Support::ignored
+                            : option.kind == Option::Kind::refused ? Support::refused
+                                                                   : Support::works;
+    result.push_back({option.name, option.help, support, option.aliases, option.choices_});
   }
   return result;
 }

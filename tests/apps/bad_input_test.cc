@@ -24,7 +24,7 @@ class BadInput : public ProgramTest {
 
 TEST_F(BadInput, Flags) {
   expect_error("", {"nothing to do"});
-  expect_error("--do_trian", {"--do_trian", "the nearest is --do_train"});
+  expect_error("--do_trian", {"--do_trian", "did you mean --do_train?"});
   expect_error("--do_train --learning_rat 1", {"--learning_rat", "--learning_rate"});
   expect_error("--do_train --fp16 --bf16", {"exclude each other"});
   expect_error("--do_train --bf16 maybe", {"bf16", "maybe"});
