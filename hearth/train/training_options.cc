@@ -192,13 +192,15 @@ void declare_foreign(Arguments& options) {
   ignore(options, {"auto_find_batch_size"}, {},
          "it is not implemented yet; if memory runs out, lower --per_device_train_batch_size");
   ignore(options, {"full_determinism"}, {}, "training is always deterministic");
-  ignore(options, {"save_safetensors", "enable_jit_checkpoint"}, {}, "weights are always saved as safetensors");
+  ignore(options, {"save_safetensors"}, {}, "weights are always saved as safetensors");
+  ignore(options, {"enable_jit_checkpoint"}, {}, "it is not implemented yet; --save_steps saves more often");
   ignore(options, {"restore_callback_states_from_checkpoint"}, {}, "resuming always restores the whole state");
   ignore(options,
          {"remove_unused_columns", "prediction_loss_only", "eval_do_concat_batches", "eval_use_gather_object",
           "batch_eval_metrics", "include_inputs_for_metrics", "use_legacy_prediction_loop", "use_cache"},
-         {"label_names...", "length_column_name", "eval_accumulation_steps", "include_for_metrics...", "past_index"},
+         {"label_names...", "length_column_name", "include_for_metrics...", "past_index"},
          "the task decides which columns, labels and metrics it uses");
+  ignore(options, {}, {"eval_accumulation_steps"}, "predictions are always kept in CPU memory");
   ignore(options, {"ddp_find_unused_parameters", "ddp_broadcast_buffers", "ddp_static_graph"}, {},
          "every parameter is used in every step, and models have no buffers");
   ignore(options, {"average_tokens_across_devices"}, {}, "the loss of this task is a mean over examples, not tokens");

@@ -295,7 +295,7 @@ TEST_F(Commands, ModelsAreMadeFromNothing) {
   fs::remove_all(folder() / "made");
   write("list.json", "[]");
   EXPECT_TRUE(contains(hearth("init_model --output_dir x --config list.json" + tokenizer).error(),
-                       "list.json does not hold a JSON object"));
+                       "list.json is not a JSON object"));
 
   EXPECT_TRUE(contains(hearth("init_model" + made + " --tokenizer nowhere").error(), "nowhere"));
   EXPECT_TRUE(contains(hearth("init_model --output_dir x --config none.json" + tokenizer).error(), "none.json"));
