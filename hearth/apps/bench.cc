@@ -246,7 +246,7 @@ int bench(std::span<const std::string> words) {
   }
   const auto found = std::ranges::find(kBenchmarks, words[0], &Command::name);
   if (found == std::end(kBenchmarks))
-    throw UsageError(fmt::format("'{}' is not a benchmark; 'hearth bench --help' lists them", words[0]));
+    throw UsageError(fmt::format("'{}' is not a benchmark: give train, gemm, ops, tokenize or allreduce", words[0]));
   return found->run(words.subspan(1));
 }
 

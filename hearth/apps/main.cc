@@ -60,6 +60,7 @@ int fail_with_unknown(const std::string& word) {
 }
 
 int run(const std::vector<std::string>& words) {
+  if (words.size() == 2 && words[0] == "help") return run({words[1], "--help"});
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     print_usage();
     return words.empty() ? kUsageStatus : 0;

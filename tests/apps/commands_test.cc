@@ -32,6 +32,7 @@ TEST_F(Commands, AreListed) {
     EXPECT_TRUE(contains(hearth("run_qa --help").out, option)) << option;
   EXPECT_EQ(hearth("--version").out.substr(0, 7), "hearth ");
   EXPECT_EQ(hearth("version").out, hearth("--version").out);
+  EXPECT_EQ(hearth("help ask").out, hearth("ask --help").out);
 
   const Outcome unknown = hearth("run_aq");
   EXPECT_EQ(unknown.status, 2);

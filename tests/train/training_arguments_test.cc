@@ -86,7 +86,7 @@ TEST_F(TrainingArgumentsTest, FormatsExcludeEachOther) {
   EXPECT_EQ(args.eval_format(), DType::bf16);
 }
 
-TEST_F(TrainingArgumentsTest, TheLaunchersFormatCountsWhereNoFlagNamesOne) {
+TEST_F(TrainingArgumentsTest, ThePrecisionOfTheLauncherCountsWithoutAFlag) {
   const auto format = [](const char* of_launcher, const Words& words) {
     setenv("ACCELERATE_MIXED_PRECISION", of_launcher, 1);
     DType result = DType::f32;
@@ -101,7 +101,7 @@ TEST_F(TrainingArgumentsTest, TheLaunchersFormatCountsWhereNoFlagNamesOne) {
   EXPECT_TRUE(contains(format("fp8", {}), "ACCELERATE_MIXED_PRECISION is 'fp8'"));
 }
 
-TEST_F(TrainingArgumentsTest, OfALibrarysUserTheEnvironmentDecidesNothing) {
+TEST_F(TrainingArgumentsTest, ValidateDoesNotTakeThePrecisionOfTheEnvironment) {
   setenv("ACCELERATE_MIXED_PRECISION", "bf16", 1);
   TrainingArguments args;
   args.validate();
