@@ -144,7 +144,7 @@ TEST_F(ArgumentsTest, WrongValues) {
   EXPECT_EQ(error({"--max_steps", "99999999999999999999"}),
             "--max_steps: '99999999999999999999' is not a whole number");
   EXPECT_EQ(error({"--limit", ""}), "--limit: '' is not a whole number");
-  EXPECT_EQ(error({"--learning-rate", "3e-5x"}), "--learning-rate: '3e-5x' is not a number");
+  EXPECT_EQ(error({"--learning-rate", "3e-5x"}), "--learning_rate: '3e-5x' is not a number");
   EXPECT_EQ(error({"--share", "nan"}), "--share: 'nan' is not a number");
   EXPECT_EQ(error({"--strategy", "often"}), "--strategy: 'often' is none of no, steps");
   EXPECT_EQ(error({"--max_steps", "-2"}), "--max_steps must be at least -1, not -2");
