@@ -17,7 +17,7 @@ bool switches_off(const std::vector<std::string>& words) {
   return is_none(words) || (words.size() == 1 && (words[0].empty() || bool_of(words[0]) == false));
 }
 
-// A word that begins with a minus and is no number; one with a space is a text.
+// Whether the word begins with a minus and is neither a number nor a text with spaces.
 bool is_flag(std::string_view word) {
   if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) || word[1] == '.')
     return false;
@@ -104,7 +104,7 @@ void Arguments::parse_words(std::span<const std::string> words) {
   check_values();
 }
 
-// The flag at the front and its values; the result is the number of words that they are.
+// Sets the option of the flag at the front. Returns the number of words used, the flag's and its values'.
 std::size_t Arguments::parse_flag(std::span<const std::string> words) {
   const std::string& word = words.front();
   const std::string label = word.substr(0, word.find('='));

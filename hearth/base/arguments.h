@@ -45,7 +45,7 @@ class Arguments {
     bool required_ = false, can_be_negated = false, announced = false;
   };
 
-  // `command` is what the user types before the arguments: "hearth run_qa".
+  // `command` stands before the arguments in the usage line: "hearth run_qa".
   explicit Arguments(std::string command = "hearth", std::string summary = {});
 
   // The heading of the options declared from here on.
@@ -54,8 +54,8 @@ class Arguments {
   void examples(std::vector<std::string> command_lines) { examples_ = std::move(command_lines); }
   // Flags need their whole names, as those of Accelerate's launcher do.
   void forbid_abbreviations() { takes_abbreviations_ = false; }
-  // What `target` holds now is the default. A bool that is true by default, and one that is optional, is also switched
-  // off by --no_NAME. The reference is good until the next declaration.
+  // The present value of `target` is the default. --no_NAME also switches off a bool that is true or nullopt by
+  // default. The reference is valid until the next declaration.
   Option& add(std::string name, ArgumentTarget target, std::string help);
   Option& positional(std::string name, ArgumentTarget target, std::string help);
   // Options of the programs that Hearth replaces. Ignored: accepted with one log line; a switch takes what a bool
