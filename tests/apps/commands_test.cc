@@ -42,11 +42,11 @@ TEST_F(Commands, AreListed) {
 
 TEST_F(Commands, AreHintedAt) {
   const auto hint = [&](const char* word) { return hearth(word).err; };
-  EXPECT_EQ(hint("runqa"), "hearth: 'runqa' is not a command; did you mean 'hearth run_qa'?\n");
-  EXPECT_EQ(hint("trian"), "hearth: 'trian' is not a command; did you mean 'hearth run_qa'?\n");
+  EXPECT_TRUE(contains(hint("runqa"), "'runqa' is not a command; did you mean 'hearth run_qa'?\n"));
+  EXPECT_TRUE(contains(hint("trian"), "did you mean 'hearth run_qa'?"));
   EXPECT_TRUE(contains(hint("tokenizer"), "'hearth train_tokenizer'"));
   EXPECT_TRUE(contains(hint("estimate_memory"), "'hearth estimate-memory'"));
-  EXPECT_EQ(hint("quux"), "hearth: 'quux' is not a command; 'hearth --help' lists the commands\n");
+  EXPECT_TRUE(contains(hint("quux"), "'quux' is not a command; 'hearth --help' lists the commands\n"));
 }
 
 TEST_F(Commands, AWrongCommandLineIsStatusTwo) {
