@@ -11,6 +11,7 @@
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/base/usage_error.h"
 #include "hearth/comm/connect.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/topology.h"
@@ -44,6 +45,9 @@ void log_as(const comm::World& world) {
 int run_as(const comm::World& world, const std::function<int()>& body) {
   try {
     return body();
+  } catch (const UsageError& error) {
+    if (world.size == 1) throw;
+    throw UsageError(fmt::format("rank {}: {}", world.rank, error.what()));
   } catch (const Error& error) {
     if (world.size == 1) throw;
     fail("rank {}: {}", world.rank, error.what());

@@ -84,6 +84,7 @@ std::string Arguments::help() const {
   if (!summary_.empty()) result += fmt::format("\n{}\n", summary_);
   for (const auto& [title, rows] : sections)
     if (!rows.empty()) result += fmt::format("\n{}:\n{}", title, rows);
+  if (!examples_.empty()) result += fmt::format("\nExamples:\n  {}\n", fmt::join(examples_, "\n  "));
   return result;
 }
 

@@ -24,6 +24,7 @@ constexpr std::array kVariables{
     EnvironmentVariable{"HF_HUB_CACHE", "where models of the Hub lie; $HF_HOME/hub otherwise"},
     EnvironmentVariable{"HF_HOME", "~/.cache/huggingface otherwise"},
     EnvironmentVariable{"XDG_CACHE_HOME", "~/.cache otherwise"},
+    EnvironmentVariable{"XDG_STATE_HOME", "the folder of hearth/ask_history; ~/.local/state otherwise"},
     EnvironmentVariable{"HOME", "the home folder"},
     EnvironmentVariable{"OMP_WAIT_POLICY", "whether OpenMP's threads spin while they wait"},
     EnvironmentVariable{"KMP_AFFINITY", "Intel OpenMP's binding; `hearth launch` translates it"},

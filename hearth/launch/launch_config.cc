@@ -79,7 +79,8 @@ class Reader {
     const auto key =
         std::ranges::find_if(keys_, [&](const LaunchKey& known) { return known.table == table && known.name == name; });
     if (key == keys_.end()) {
-      unknown_.push_back(fmt::format("{} (the nearest is {})", name, nearest(name)));
+      const std::string near = nearest(name);
+      unknown_.push_back(near.empty() ? name : fmt::format("{} (did you mean {}?)", name, near));
     } else if (!value.is_null()) {
       check(!value.is_structured(), "{}: {} must be one value, found {}", file_, name, io::excerpt(value));
       assign(key->target, {word_of(value)}, fmt::format("{}: {}", file_, name));

@@ -10,6 +10,7 @@
 #include "hearth/base/error.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/io/json.h"
+#include "hearth/io/option_file.h"
 
 namespace hearth::launch {
 namespace {
@@ -21,7 +22,7 @@ std::optional<std::string> value_of(const std::vector<std::string>& words, std::
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string name = words[i].substr(0, words[i].find('='));
     std::ranges::replace(name, '-', '_');
-    if (name != flag) continue;
+    if (name.size() < 4 || !flag.starts_with(name)) continue;  // also abbreviated
     if (name.size() < words[i].size()) {
       value = words[i].substr(name.size() + 1);
     } else if (i + 1 < words.size()) {
@@ -33,9 +34,9 @@ std::optional<std::string> value_of(const std::vector<std::string>& words, std::
 
 // In run_qa's file of options, where that is the first word after the command.
 std::optional<std::string> output_dir_of_file(const std::vector<std::string>& command) {
-  if (command.size() < 3 || !command[2].ends_with(".json")) return std::nullopt;
-  const io::Json options = io::read_json(command[2]);
-  if (!options.is_object() || !options.contains("output_dir")) return std::nullopt;
+  if (command.size() < 3 || !io::is_option_file(command[2])) return std::nullopt;
+  const io::Json options = io::read_option_file(command[2]);
+  if (!options.contains("output_dir")) return std::nullopt;
   return with_home(io::get_string(options, "output_dir", command[2]));
 }
 

@@ -68,7 +68,8 @@ std::vector<QaCandidate> with_probabilities(const std::vector<Candidate>& candid
   std::vector<float> scores;
   for (const Candidate& candidate : candidates) {
     const auto text = tokenizer::python::slice(context, candidate.place.begin, candidate.place.end);
-    nbest.push_back({std::string(text), candidate.start_logit, candidate.end_logit, 0});
+    nbest.push_back(
+        {std::string(text), candidate.start_logit, candidate.end_logit, 0, candidate.place.begin, candidate.place.end});
     scores.push_back(candidate.score);
   }
   if (nbest.empty() || (nbest.size() == 1 && nbest.front().text.empty())) {

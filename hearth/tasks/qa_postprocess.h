@@ -27,6 +27,7 @@ struct QaLogits {
 struct QaCandidate {
   std::string text;
   float start_logit = 0, end_logit = 0, probability = 0;
+  std::int64_t start = 0, end = 0;  // characters [start, end) of the context
 };
 
 struct QaPrediction {

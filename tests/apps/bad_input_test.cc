@@ -24,8 +24,8 @@ class BadInput : public ProgramTest {
 
 TEST_F(BadInput, Flags) {
   expect_error("", {"nothing to do"});
-  expect_error("--do_trian", {"--do_trian", "the nearest is --do_train"});
-  expect_error("--do_train --learning_rat 1", {"--learning_rat", "--learning_rate"});
+  expect_error("--do_trian", {"--do_trian", "did you mean --do_train?"});
+  expect_error("--do_train --learning_rte 1", {"--learning_rte", "--learning_rate"});
   expect_error("--do_train --fp16 --bf16", {"exclude each other"});
   expect_error("--do_train --bf16 maybe", {"bf16", "maybe"});
   expect_error("--do_train --use_ipex bf16", {"--use_ipex: 'bf16' is neither true nor false"});

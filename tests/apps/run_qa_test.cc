@@ -281,7 +281,7 @@ TEST_F(RunQa, SaysWhatHasNoEffect) {
                         "\"}");
   const Outcome outcome = hearth("run_qa job.json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  for (const char* part : {"ipex is accepted and changes nothing", "--ddp_backend gloo is not used",
+  for (const char* part : {"ipex is accepted and has no effect", "--ddp_backend gloo is not used",
                            "--label_smoothing_factor has no effect", "(* differs from the default)"})
     EXPECT_TRUE(contains(outcome.out, part)) << part << outcome.out;
 }

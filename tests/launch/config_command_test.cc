@@ -31,7 +31,7 @@ TEST_F(ConfigCommand, DefaultWritesOnceAndNeverOverwrites) {
   EXPECT_TRUE(before.starts_with("compute_environment: LOCAL_MACHINE\n"));
   const auto [status, said] = run({"default"});
   EXPECT_NE(status, 0);
-  EXPECT_TRUE(contains(said, "already at " + file_.string()));
+  EXPECT_TRUE(contains(said, "already a configuration at " + file_.string()));
   EXPECT_EQ(io::read_file(file_), before);
 }
 

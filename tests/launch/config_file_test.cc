@@ -101,8 +101,8 @@ class BadConfigFile : public TemporaryFolder {
 
 TEST_F(BadConfigFile, UnknownKeysAreNamedWithTheNearest) {
   const std::string error = error_with("num_proceses: 4\nipex_config:\n  ipexx: true\n");
-  EXPECT_TRUE(contains(error, "num_proceses (the nearest is num_processes)"));
-  EXPECT_TRUE(contains(error, "ipexx (the nearest is ipex)"));
+  EXPECT_TRUE(contains(error, "num_proceses (did you mean num_processes?)"));
+  EXPECT_TRUE(contains(error, "ipexx (did you mean ipex?)"));
 }
 
 TEST_F(BadConfigFile, KeysOfOtherDevicesGetASentence) {

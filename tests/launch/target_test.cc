@@ -32,6 +32,14 @@ TEST_F(TargetTest, AFileOfOptionsNamesTheFolderToo) {
   EXPECT_EQ(words,
             (Words{own_program(), "run_qa", file, "--resume_from_checkpoint", (folder_ / "checkpoint-500").string()}));
   EXPECT_EQ(resumed({own_program(), "run_qa", file, "--output_dir", "/nowhere"}, 0).size(), 5u);
+  const std::string yaml = write("job.yaml", "output_dir: " + folder_.string() + "\n").string();
+  EXPECT_EQ(resumed({own_program(), "run_qa", yaml}, 0).size(), 5u);
+}
+
+TEST_F(TargetTest, TheFlagOfTheFolderMayBeAbbreviated) {
+  std::filesystem::create_directory(folder_ / "checkpoint-500");
+  EXPECT_EQ(resumed({own_program(), "run_qa", "--out", folder_.string()}, 0).size(), 6u);
+  EXPECT_EQ(resumed({own_program(), "run_qa", "--optim", folder_.string()}, 0).size(), 4u);
 }
 
 TEST_F(TargetTest, CheckpointsOfEarlierRunsDoNotCount) {

@@ -17,6 +17,7 @@ FENCES = {
     "oneapi/": [],
     "gloo/": [],
     "utf8proc": ["tokenizer/"],
+    "histedit.h": ["apps/line_editor.cc"],
 }
 
 
