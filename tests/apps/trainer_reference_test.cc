@@ -50,9 +50,10 @@ class TrainerReference : public ProgramTest, public testing::WithParamInterface<
   // Trains with the flags of a reference; the model is in out/.
   io::Json train(const std::string& run) const {
     const std::string flags = io::read_json(kReferences / (run + ".json")).at("flags").get<std::string>();
-    const Outcome outcome = hearth("run_qa --do_train --output_dir out --disable_tqdm True --model_name_or_path " +
-                                   (kReferences / "model").string() + " --train_file " +
-                                   (fixture("trainer") / "questions.json").string() + " " + flags);
+    const Outcome outcome =
+        hearth("run_qa --do_train --output_dir out --disable_tqdm True --num_threads 1 --model_name_or_path " +
+               (kReferences / "model").string() + " --train_file " + (fixture("trainer") / "questions.json").string() +
+               " " + flags);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return json("out/trainer_state.json").at("log_history");
   }
