@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-onednn3 test-asan test-tsan bench install format lint clean
+.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-asan test-tsan bench install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -28,6 +28,11 @@ test: deps
 test-onednn3: deps
 	@scripts/install_deps python3-venv
 	scripts/test_onednn3
+
+# Files pass between Hearth and transformers 4.57 and 5, which are installed into the build folder (6 GB).
+test-peers: build
+	@scripts/install_deps python3-venv
+	scripts/test_peers $(BUILD)
 
 test-asan test-tsan: test-%: deps
 	cmake --preset $*
