@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -12,23 +13,33 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/base/log.h"
+#include "hearth/base/nearest_name.h"
+#include "hearth/base/terminal.h"
+#include "hearth/base/text_layout.h"
 #include "hearth/base/version.h"
 #include "hearth/train/progress.h"
 
 namespace {
 
-// A stream that cannot be written to is no reason to throw: fmt::print would.
-void put(std::FILE* stream, const std::string& text) {
-  std::fputs(text.c_str(), stream);
-  std::fflush(stream);
+void print_error(const std::string& sentence) {
+  std::fflush(stdout);
+  hearth::Progress::print_line(STDERR_FILENO, hearth::highlighted("hearth: error: " + sentence, STDERR_FILENO));
 }
 
 void print_usage() {
   fmt::print("hearth {}: fine-tunes transformers on CPUs\n\nusage: hearth COMMAND [arguments]\n\ncommands:\n",
              hearth::kVersion);
   for (const hearth::apps::Command& command : hearth::apps::commands())
-    fmt::print("  {:<16} {}\n", command.name, command.summary);
+    fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, hearth::help_columns(), 19));
   fmt::print("\n'hearth COMMAND --help' lists a command's arguments.\n");
+}
+
+void complain_of_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const hearth::apps::Command& command : hearth::apps::commands()) names.emplace_back(command.name);
+  const std::string nearest = hearth::nearest_name(name, names);
+  print_error(fmt::format("'{}' is not a command; {}'hearth --help' lists them", name,
+                          nearest.empty() ? "" : fmt::format("the nearest is '{}', and ", nearest)));
 }
 
 int run(const std::vector<std::string>& words) {
@@ -36,46 +47,44 @@ int run(const std::vector<std::string>& words) {
     print_usage();
     return words.empty() ? 2 : 0;
   }
-  if (words[0] == "--version") {
+  if (words[0] == "--version" || words[0] == "version") {
     fmt::print("hearth {}\n", hearth::kVersion);
     return 0;
   }
   const auto all = hearth::apps::commands();
   const auto found = std::ranges::find(all, words[0], &hearth::apps::Command::name);
   if (found == all.end()) {
-    put(stderr, "hearth: '" + words[0] + "' is not a command; 'hearth --help' lists them\n");
+    complain_of_command(words[0]);
     return 2;
   }
   return found->run(std::span(words).subspan(1));
 }
 
-// Nothing is destroyed on the way out: a library of communication may wait there for processes that are gone.
+// Ends without destructors of static objects: an MPI or oneCCL library might wait there for processes that are gone.
 [[noreturn]] void fail_with(const std::string& sentence) {
-  std::fflush(stdout);
-  put(stderr, "hearth: " + sentence + "\n");
+  print_error(sentence);
   std::_Exit(1);
 }
 
-// Memory that a step frees is wanted again by the next one: the heap keeps it instead of giving it back.
+// The heap keeps the memory that a training step frees, because the next step needs it again.
 void keep_heap() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 16 << 20);
 }
 
+void log_to_terminal(hearth::LogLevel level, std::string_view message) {
+  if (level == hearth::LogLevel::info) return hearth::Progress::print_line(STDOUT_FILENO, message);
+  hearth::Progress::print_line(STDERR_FILENO, hearth::highlighted(fmt::format("warning: {}", message), STDERR_FILENO));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_heap();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit is an error of write(), like a full disk
-  hearth::set_log_sink([](hearth::LogLevel level, std::string_view message) {
-    hearth::Progress::clear_current();
-    if (level == hearth::LogLevel::info) {
-      put(stdout, std::string(message) + "\n");
-    } else {
-      put(stderr, "warning: " + std::string(message) + "\n");
-    }
-  });
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // in a pipe, lines keep their place between those of stderr
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit becomes an error of write(), as a full disk does
+  hearth::set_log_sink(log_to_terminal);
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::filesystem::filesystem_error& error) {

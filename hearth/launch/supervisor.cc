@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "hearth/base/error.h"
+#include "hearth/base/progress_line.h"
 #include "hearth/launch/line_splitter.h"
 #include "hearth/launch/orphan_guard.h"
 #include "hearth/launch/pipe.h"
@@ -105,9 +106,11 @@ class Supervisor {
 
   void start(const RankStart& start) {
     Pipe output, errors;
+    ProcessStart process = start.start;
+    if (start.rank >= 0 && output_.draws_progress(start.rank))
+      process.environment.emplace_back(kProgressPipeVariable, pipe_identity(errors.writer()));
     // The rank reports itself to the guard, so that the guard knows of it before it starts other processes.
-    const pid_t pid =
-        start_process(start.start, output.writer(), errors.writer(), [&] { guard_.watch_this_process(); });
+    const pid_t pid = start_process(process, output.writer(), errors.writer(), [&] { guard_.watch_this_process(); });
     ranks_.push_back({start.rank, pid, false});
     if (start.rank >= 0) output_.begin(start.rank);
     read_later(start.rank, Stream::output, output.take_reader());
