@@ -82,6 +82,16 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
   options.add("include_tokens_per_second", &args.include_tokens_per_second, "report training tokens a second");
   options.add("include_num_input_tokens_seen", &args.include_num_input_tokens_seen, "log the number of tokens read");
   options.add("disable_tqdm", &args.disable_tqdm, "no progress bar");
+  const std::vector<std::string> levels{"debug", "info", "warning", "error", "critical", "passive"};
+  options
+      .add("log_level", &args.log_level,
+           "lowest level of the messages that the first process shows; passive means info. Metrics, log rows and the "
+           "progress bar always appear. Levels")
+      .choices(levels);
+  options.add("log_level_replica", &args.log_level_replica, "log_level of the other processes; passive means warning")
+      .choices(levels);
+  options.add("log_on_each_node", &args.log_on_each_node,
+              "a log_level other than passive counts for the first process of every host, not only of the first host");
   options.add("profile", &args.profile,
               "write where each step's time went into output_dir: profile.json by op, trace.json for Perfetto");
 
@@ -159,8 +169,7 @@ void declare_foreign(Arguments& options) {
          {"report_to...", "logging_dir", "run_name", "project", "trackio_space_id", "trackio_bucket_id",
           "trackio_static_space_id"},
          "logs go to the terminal and to trainer_state.json");
-  ignore(options, {"log_on_each_node", "skip_memory_metrics"}, {"log_level", "log_level_replica", "debug..."},
-         "messages are always shown, by the first process");
+  ignore(options, {"skip_memory_metrics"}, {"debug..."}, "there is nothing that it would add");
   ignore(options, {"full_determinism"}, {}, "results are always deterministic");
   ignore(options, {"save_safetensors", "enable_jit_checkpoint"}, {}, "weights are always written as safetensors");
   ignore(options, {"restore_callback_states_from_checkpoint"}, {}, "resuming always restores everything");
