@@ -82,20 +82,4 @@ class Redirection {
   std::vector<std::pair<int, int>> saved_;
 };
 
-// Sets a variable of the environment while it lives.
-class Setting {
- public:
-  Setting(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Setting() { ::setenv(name_, before_.c_str(), 1); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-
- private:
-  const char* name_;
-  std::string before_;
-};
-
 }  // namespace hearth

@@ -13,7 +13,6 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/base/log.h"
-#include "hearth/base/nearest_name.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
 #include "hearth/base/version.h"
@@ -22,7 +21,6 @@
 namespace {
 
 void print_error(const std::string& sentence) {
-  std::fflush(stdout);
   hearth::Progress::print_line(STDERR_FILENO, hearth::highlighted("hearth: error: " + sentence, STDERR_FILENO));
 }
 
@@ -34,27 +32,19 @@ void print_usage() {
   fmt::print("\n'hearth COMMAND --help' lists a command's arguments.\n");
 }
 
-void complain_of_command(const std::string& name) {
-  std::vector<std::string> names;
-  for (const hearth::apps::Command& command : hearth::apps::commands()) names.emplace_back(command.name);
-  const std::string nearest = hearth::nearest_name(name, names);
-  print_error(fmt::format("'{}' is not a command; {}'hearth --help' lists them", name,
-                          nearest.empty() ? "" : fmt::format("the nearest is '{}', and ", nearest)));
-}
-
 int run(const std::vector<std::string>& words) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     print_usage();
     return words.empty() ? 2 : 0;
   }
-  if (words[0] == "--version" || words[0] == "version") {
+  if (words[0] == "--version") {
     fmt::print("hearth {}\n", hearth::kVersion);
     return 0;
   }
   const auto all = hearth::apps::commands();
   const auto found = std::ranges::find(all, words[0], &hearth::apps::Command::name);
   if (found == all.end()) {
-    complain_of_command(words[0]);
+    print_error("'" + words[0] + "' is not a command; 'hearth --help' lists them");
     return 2;
   }
   return found->run(std::span(words).subspan(1));

@@ -18,8 +18,9 @@ void log_as(const comm::World& world, const TrainingArguments& args);
 int run_as(const comm::World& world, const std::function<int()>& body);
 
 // Connects this process with the others, as --ddp_backend, --ddp_timeout and --local_rank say. Each process of a host
-// is pinned to its own cores, unless its launcher pinned it, and computes with --num_threads or OMP_NUM_THREADS threads,
-// otherwise with one thread per core. Processes that have one hardware thread each take turns on the threads of all.
+// is pinned to its own cores, unless its launcher pinned it, and computes with --num_threads or OMP_NUM_THREADS
+// threads, otherwise with one thread per core. Processes that have one hardware thread each take turns on the threads
+// of all.
 parallel::Team join(const TrainingArguments& args, comm::World world);
 
 }  // namespace hearth::apps

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "hearth/base/error.h"
+#include "hearth/base/progress_line.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/io/file.h"

@@ -27,11 +27,10 @@ TEST_F(Commands, AreListed) {
                              "--doc_stride", "--config_overrides", "--early_stopping_patience", "--use_ipex"})
     EXPECT_TRUE(contains(hearth("run_qa --help").out, option)) << option;
   EXPECT_EQ(hearth("--version").out.substr(0, 7), "hearth ");
-  EXPECT_EQ(hearth("version").out, hearth("--version").out);
 
   const Outcome unknown = hearth("run_aq");
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_TRUE(unknown.err.starts_with("hearth: error: 'run_aq' is not a command; the nearest is 'run_qa'")) << unknown.err;
+  EXPECT_TRUE(unknown.err.starts_with("hearth: error: 'run_aq' is not a command")) << unknown.err;
   EXPECT_EQ(lines_of(unknown.err).size(), 1u);
 }
 

@@ -4,6 +4,7 @@
 
 #include "hearth/base/terminal_bar.h"
 #include "tests/pseudo_terminal.h"
+#include "tests/setting.h"
 
 namespace hearth {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "hearth/io/file.h"
 #include "tests/pseudo_terminal.h"
+#include "tests/setting.h"
 #include "tests/support.h"
 
 namespace hearth::launch {

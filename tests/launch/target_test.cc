@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "tests/pseudo_terminal.h"
+#include "tests/setting.h"
 #include "tests/support.h"
 
 namespace hearth::launch {

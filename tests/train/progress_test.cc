@@ -7,6 +7,7 @@
 
 #include "hearth/base/terminal.h"
 #include "tests/pseudo_terminal.h"
+#include "tests/setting.h"
 #include "tests/support.h"
 
 namespace hearth {
@@ -18,7 +19,7 @@ class ProgressTest : public testing::Test {
  protected:
   // What a job of ten steps writes to stderr.
   static std::string shown(const std::string& launcher, int to, const std::function<std::string()>& text) {
-    const Setting pipe(std::string(kProgressPipeVariable).c_str(), launcher);
+    const Setting pipe(std::string(kProgressPipeVariable), launcher);
     const Redirection errors(to, {STDERR_FILENO});
     {
       Progress progress("training", 10, false);
