@@ -19,6 +19,7 @@ demo: build
 	@demo/run $(BUILD)/bin/hearth
 
 test: deps
+	@scripts/install_deps tmux
 	@scripts/install_engines $(BUILD)
 	cmake --preset release -DHEARTH_TESTS=ON
 	cmake --build $(BUILD) -j $(JOBS)
@@ -37,7 +38,7 @@ test-peers: build
 test-asan test-tsan: test-%: deps
 	cmake --preset $*
 	cmake --build build-$* -j $(JOBS)
-	scripts/run_tests build-$* -E 'apps|verify|plugins'
+	scripts/run_tests build-$* -E 'apps|verify|plugins|terminal'
 
 bench: build
 	$(BUILD)/bin/hearth env

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -14,6 +15,8 @@
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/base/usage_error.h"
+#include "hearth/base/terminal.h"
+#include "hearth/base/text_layout.h"
 #include "hearth/base/version.h"
 #include "hearth/train/progress.h"
 
@@ -21,17 +24,15 @@ namespace {
 
 constexpr int kUsageStatus = 2;
 
-// A stream that cannot be written to is no reason to throw: fmt::print would.
-void put(std::FILE* stream, const std::string& text) {
-  std::fputs(text.c_str(), stream);
-  std::fflush(stream);
+void print_error(const std::string& sentence) {
+  hearth::Progress::print_line(STDERR_FILENO, hearth::highlighted("hearth: error: " + sentence, STDERR_FILENO));
 }
 
 void print_usage() {
   fmt::print("hearth {}: fine-tunes transformers on CPUs\n\nusage: hearth COMMAND [arguments]\n\ncommands:\n",
              hearth::kVersion);
   for (const hearth::apps::Command& command : hearth::apps::commands())
-    fmt::print("  {:<16} {}\n", command.name, command.summary);
+    fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, hearth::help_columns(), 19));
   fmt::print(
       "\n'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
       "Exit status: 0 success, 1 failure, 2 wrong command line or file of options; `hearth launch` exits with the\n"
@@ -53,7 +54,7 @@ std::string nearest_command(const std::string& word) {
 
 int fail_with_unknown(const std::string& word) {
   const std::string nearest = nearest_command(word);
-  put(stderr, fmt::format("hearth: '{}' is not a command{}\n", word,
+  print_error(fmt::format("'{}' is not a command{}", word,
                           nearest.empty() ? "; 'hearth --help' lists the commands"
                                           : hearth::did_you_mean("'hearth " + nearest + "'")));
   return kUsageStatus;
@@ -74,33 +75,31 @@ int run(const std::vector<std::string>& words) {
   return found == all.end() ? fail_with_unknown(words[0]) : found->run(std::span(words).subspan(1));
 }
 
-// Runs no destructors: a communication library may wait there for processes that are gone.
+// Ends without destructors of static objects: an MPI or oneCCL library might wait there for processes that are gone.
 [[noreturn]] void fail_with(const std::string& sentence, int status = 1) {
-  std::fflush(stdout);
-  put(stderr, "hearth: " + sentence + "\n");
+  print_error(sentence);
   std::_Exit(status);
 }
 
-// Memory that a step frees is wanted again by the next one: the heap keeps it instead of giving it back.
+// The heap keeps the memory that a training step frees, because the next step needs it again.
 void keep_heap() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 16 << 20);
 }
 
+void log_to_terminal(hearth::LogLevel level, std::string_view message) {
+  if (level == hearth::LogLevel::info) return hearth::Progress::print_line(STDOUT_FILENO, message);
+  hearth::Progress::print_line(STDERR_FILENO, hearth::highlighted(fmt::format("warning: {}", message), STDERR_FILENO));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_heap();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit is an error of write(), like a full disk
-  hearth::set_log_sink([](hearth::LogLevel level, std::string_view message) {
-    hearth::Progress::clear_current();
-    if (level == hearth::LogLevel::info) {
-      put(stdout, std::string(message) + "\n");
-    } else {
-      put(stderr, "warning: " + std::string(message) + "\n");
-    }
-  });
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // in a pipe, lines keep their place between those of stderr
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit becomes an error of write(), as a full disk does
+  hearth::set_log_sink(log_to_terminal);
   try {
     return run({argv + 1, argv + argc});
   } catch (const hearth::UsageError& error) {

@@ -68,7 +68,8 @@ class Arguments {
   // Ends with check_values(), unless help is asked for. Throws UsageError.
   void parse(std::span<const std::string> words);
   bool wants_help() const { return wants_help_; }
-  std::string help() const;
+  std::string help() const;  // as wide as the terminal, at most 120 columns
+  std::string help(std::size_t columns) const;
 
   // Sets one option from a file that errors will name. The name must be whole. "None" empties an optional and a list;
   // nullopt, the file's null, leaves the option as it is; "false" is "no" where that is a choice, because YAML reads
@@ -111,8 +112,8 @@ class Arguments {
   void set(const Found& found, const std::vector<std::string>& values, std::string_view label);
   static void check_ignored(const Option& option, const std::vector<std::string>& values, std::string_view label);
   static void check_value(const Option& option, std::string_view label);
-  static std::string help_row(const Option& option);
-  std::string help_by_reason(Option::Kind kind) const;
+  static std::string help_row(const Option& option, std::size_t columns);
+  std::string help_by_reason(Option::Kind kind, std::size_t columns) const;
   std::string nearest(std::string_view name, std::string_view prefix) const;
   bool has_positionals() const;
 

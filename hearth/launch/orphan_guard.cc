@@ -15,12 +15,13 @@
 namespace hearth::launch {
 namespace {
 
-// Returns at the launcher's end, when no process has the pipe's other end any more.
+// Reads the groups to watch, and as negative numbers those to forget, until the launcher ends and closes the pipe.
 std::vector<pid_t> read_groups(int descriptor) {
   std::vector<pid_t> groups;
   for (pid_t group = 0;;) {
     const ssize_t count = read(descriptor, &group, sizeof group);
-    if (count == sizeof group) groups.push_back(group);
+    if (count == sizeof group && group > 0) groups.push_back(group);
+    if (count == sizeof group && group < 0) std::erase(groups, -group);
     if (count == 0 || (count < 0 && errno != EINTR)) return groups;
   }
 }
@@ -70,9 +71,12 @@ OrphanGuard::~OrphanGuard() {
   waitpid(pid_, nullptr, 0);
 }
 
-void OrphanGuard::watch_this_process() {
-  const pid_t group = getpid();
-  [[maybe_unused]] const ssize_t count = write(told_.writer(), &group, sizeof group);
+void OrphanGuard::watch_this_process() { tell(getpid()); }
+
+void OrphanGuard::forget(pid_t group) { tell(-group); }
+
+void OrphanGuard::tell(pid_t number) {
+  [[maybe_unused]] const ssize_t count = write(told_.writer(), &number, sizeof number);
 }
 
 }  // namespace hearth::launch

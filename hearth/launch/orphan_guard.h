@@ -6,8 +6,8 @@
 
 namespace hearth::launch {
 
-// A process that outlives the launcher just long enough to kill the process groups it was told of, where the launcher
-// is killed itself: the kernel would end the ranks alone, not what they have started.
+// A child process that kills the process groups of the ranks if the launcher itself is killed. The kernel would then
+// kill the ranks, but not the processes that they have started.
 class OrphanGuard {
  public:
   OrphanGuard();
@@ -15,9 +15,12 @@ class OrphanGuard {
   OrphanGuard(const OrphanGuard&) = delete;
   OrphanGuard& operator=(const OrphanGuard&) = delete;
 
-  void watch_this_process();  // the calling one, which leads a group
+  void watch_this_process();  // adds the calling process's group; called by its leader
+  void forget(pid_t group);   // the group has ended
 
  private:
+  void tell(pid_t number);
+
   Pipe told_;
   pid_t pid_;
 };

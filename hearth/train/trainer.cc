@@ -1,6 +1,7 @@
 #include "hearth/train/trainer.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -190,9 +191,9 @@ void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, P
   ++state_.steps_since_log;
   stop_ = stop_ || state_.global_step >= state_.max_steps;
 
-  progress.update(state_.global_step,
-                  fmt::format("loss {:.4f}, lr {:.3g}, {:.0f} tokens/s, {:.0f}% of the matrix product's rate",
-                              result.loss, lr, speed_.tokens_per_second(), 100 * speed_.product_share()));
+  progress.update(state_.global_step, {fmt::format("loss {:.4f}", result.loss), fmt::format("lr {:.3g}", lr),
+                                       fmt::format("{:.0f} tokens/s", speed_.tokens_per_second()),
+                                       fmt::format("{:.0f}% of peak matmul speed", 100 * speed_.product_share())});
   // Where training stops within an epoch, that counts as its end.
   const auto due = [&](const std::string& strategy, std::int64_t every) {
     if (strategy == "steps") return every > 0 && state_.global_step % every == 0;
@@ -284,7 +285,7 @@ void Trainer::share_weights() {
 }
 
 void Trainer::print_line(const std::string& line) const {
-  if (team_.is_first()) Progress::print_line(line);
+  if (team_.is_first()) Progress::print_line(STDOUT_FILENO, line);
 }
 
 void Trainer::save_model(const std::filesystem::path& folder) const {
@@ -311,7 +312,8 @@ void Trainer::predict(const Dataset& dataset, const Predicted& predicted) {
     ops::Context ctx;
     ctx.compute = args_.eval_format();
     predicted(work->first, work->second, model_.forward(ctx, work->second));
-    progress.update(work->first.back() + 1);
+    // The ranks evaluate neighbouring batches at the same time.
+    progress.update(std::min(dataset.size, work->first.front() + (team_.size() - team_.rank()) * size));
   }
 }
 

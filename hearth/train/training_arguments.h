@@ -53,7 +53,9 @@ struct TrainingArguments {
   bool include_tokens_per_second = false, include_num_input_tokens_seen = false;
   bool profile = false;  // profile.json and trace.json in output_dir
   std::optional<bool> disable_tqdm;
-  double eval_delay = 0;  // in steps or epochs, as eval_strategy is
+  std::string log_level = "passive", log_level_replica = "warning";  // of the first process, and of the others
+  bool log_on_each_node = true;                                      // log_level counts for each host's first process
+  double eval_delay = 0;                                             // in steps or epochs, as eval_strategy is
   bool eval_on_start = false;
 
   std::optional<std::int64_t> save_total_limit;

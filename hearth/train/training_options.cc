@@ -95,6 +95,16 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
   options.add("include_num_input_tokens_seen", &args.include_num_input_tokens_seen,
               "log the number of input tokens seen so far");
   options.add("disable_tqdm", &args.disable_tqdm, "hide the progress bar");
+  const std::vector<std::string> levels{"debug", "info", "warning", "error", "critical", "passive"};
+  options
+      .add("log_level", &args.log_level,
+           "lowest level of the messages that the first process shows; passive means info. Metrics, log rows and the "
+           "progress bar always appear. Levels")
+      .choices(levels);
+  options.add("log_level_replica", &args.log_level_replica, "log_level of the other processes; passive means warning")
+      .choices(levels);
+  options.add("log_on_each_node", &args.log_on_each_node,
+              "a log_level other than passive counts for the first process of every host, not only of the first host");
   options.add("profile", &args.profile,
               "profile training: write time per op to output_dir/profile.json, a trace for Perfetto to trace.json");
 
@@ -186,7 +196,6 @@ void declare_foreign(Arguments& options) {
          {"report_to...", "logging_dir", "run_name", "project", "trackio_space_id", "trackio_bucket_id",
           "trackio_static_space_id"},
          "trackers are not implemented yet; logs go to the terminal and to trainer_state.json");
-  ignore(options, {"log_on_each_node"}, {"log_level", "log_level_replica"}, "rank 0 logs; other ranks only warn");
   ignore(options, {"skip_memory_metrics"}, {}, "memory metrics are not implemented yet");
   ignore(options, {}, {"debug..."}, "underflow_overflow is not implemented yet, and the other value is for TPUs");
   ignore(options, {"auto_find_batch_size"}, {},

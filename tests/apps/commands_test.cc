@@ -36,7 +36,7 @@ TEST_F(Commands, AreListed) {
 
   const Outcome unknown = hearth("run_aq");
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_TRUE(unknown.err.starts_with("hearth: 'run_aq' is not a command")) << unknown.err;
+  EXPECT_TRUE(unknown.err.starts_with("hearth: error: 'run_aq' is not a command")) << unknown.err;
   EXPECT_EQ(lines_of(unknown.err).size(), 1u);
 }
 

@@ -339,6 +339,28 @@ TEST_F(ArgumentsTest, HelpMentionsEveryOption) {
     EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 
+TEST_F(ArgumentsTest, HelpFitsItsWidth) {
+  std::string format = "a";
+  Arguments command("hearth test", "Shows how a summary of more than one line is wrapped on terminals.\nIt flows on.");
+  command.add("fmt", &format, "an explanation that is too long for one line of the terminal, so that it goes on")
+      .choices({"some", "of", "many"});
+  command.add("a_name_longer_than_the_column_of_names", &format, "short");
+  command.ignored({"one", "two", "three", "four", "five", "six", "seven", "eight"}, "there is no use for them here");
+  std::string words;
+  for (const std::size_t columns : {50u, 59u, 60u, 80u, 100u, 120u}) {
+    const std::string help = command.help(columns);
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << columns << ": " << line;
+    std::istringstream stream(help);
+    std::string joined;
+    for (std::string word; stream >> word;) joined += word + " ";
+    if (words.empty()) words = joined;
+    EXPECT_EQ(joined, words);  // no word is broken or lost
+  }
+  EXPECT_NE(command.help(50).find("\n  --fmt TEXT\n      an explanation"), std::string::npos) << command.help(50);
+  EXPECT_NE(command.help(80).find("\n  --fmt TEXT                an explanation"), std::string::npos);
+}
+
 TEST_F(ArgumentsTest, RequiredAndPositional) {
   std::string model, folder;
   std::optional<std::string> other;

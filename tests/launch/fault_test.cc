@@ -34,7 +34,7 @@ TEST_F(Faults, ARankThatCrashes) {
              "sh -c 'echo $$ > pid_$RANK; if [ $RANK = 1 ]; then while ! [ -s pid_0 ]; do sleep 0.01; done; echo "
              "went wrong >&2; kill -SEGV $$; fi; sleep 60'");
   EXPECT_EQ(outcome.status, 128 + SIGSEGV);
-  EXPECT_TRUE(contains(outcome.err, "hearth: rank 1 was ended by signal 11"));
+  EXPECT_TRUE(contains(outcome.err, "hearth: error: rank 1 was ended by signal 11"));
   EXPECT_TRUE(contains(outcome.err, "its last lines:\n  went wrong\n"));
   EXPECT_FALSE(runs("pid_0"));
 }
@@ -141,7 +141,7 @@ TEST_F(Faults, UnderMpirunTheStatusIsTheFailingRanksToo) {
   if (path.empty()) GTEST_SKIP() << "there is no mpirun.mpich";
   const Outcome outcome = launch(kTwo + "--mpirun sh -c 'exit $((RANK * 5))'", "export " + path + ";");
   EXPECT_EQ(outcome.status, 5);
-  EXPECT_TRUE(contains(outcome.err, "hearth: mpirun ended with status 5"));
+  EXPECT_TRUE(contains(outcome.err, "hearth: error: mpirun ended with status 5"));
 }
 
 TEST_F(Faults, RestartsUntilItWorks) {
