@@ -18,6 +18,7 @@
 #include "hearth/comm/plugin_loader.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/json.h"
 #include "hearth/train/training_plan.h"
 
@@ -207,7 +208,8 @@ int bench_ops(std::span<const std::string> words) {
 int bench_tokenize(std::span<const std::string> words) {
   bench::TokenizeBenchOptions options;
   Run run("tokenize", "Times the tokenizer, and the making of features where the file holds questions.");
-  run.arguments.add("file", &options.file, "text, or questions as run_qa reads them (.json, .jsonl, .csv)").required();
+  run.arguments.add("file", &options.file, "text, or questions as run_qa reads them (" + data::record_endings() + ")")
+      .required();
   run.arguments.add("model", &options.model, "folder with a tokenizer");
   run.arguments.add("vocab", &options.vocab, "a vocab.txt, instead of --model");
   run.arguments.add("rounds", &options.rounds, "how often; the fastest counts").at_least(1);

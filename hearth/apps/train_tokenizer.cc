@@ -4,6 +4,7 @@
 #include "hearth/apps/output_folder.h"
 #include "hearth/base/arguments.h"
 #include "hearth/data/qa_dataset.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
 #include "hearth/tokenizer/wordpiece_trainer.h"
@@ -14,8 +15,7 @@ namespace {
 
 // A file of questions gives its texts, any other file itself.
 void add_file(tokenizer::WordPieceTrainer& trainer, const std::filesystem::path& file) {
-  const std::string extension = file.extension().string();
-  if (extension != ".json" && extension != ".jsonl" && extension != ".csv") return trainer.add_file(file);
+  if (!data::record_format_of(file)) return trainer.add_file(file);
   const std::string* last_context = nullptr;
   for (const data::QaExample& example : data::read_qa_dataset(file, data::QaAnswers::optional)) {
     if (example.context.get() != last_context) trainer.add_text(*example.context);
@@ -33,7 +33,9 @@ int train_tokenizer(std::span<const std::string> words) {
   std::optional<std::int64_t> model_max_length;
   bool overwrite = false;
   Arguments arguments("hearth train_tokenizer", "Makes a WordPiece vocabulary from text files.");
-  arguments.add("files", &files, "text to learn from; of question files (.json, .jsonl, .csv) their texts").required();
+  arguments
+      .add("files", &files, "text to learn from; files of questions (" + data::record_endings() + ") give their texts")
+      .required();
   arguments.add("vocab_size", &options.vocab_size, "tokens in the vocabulary").at_least(1);
   arguments.add("output_dir", &output_dir, "where vocab.txt, tokenizer.json and their fellows go").required();
   arguments.add("overwrite_output_dir", &overwrite, "replace a tokenizer that is there");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearth/base/error.h"
+#include "hearth/data/record_format.h"
 #include "hearth/tasks/squad_metric.h"
 #include "hearth/train/best_metric.h"
 
@@ -16,8 +17,8 @@ namespace {
 constexpr double kLargest = 1 << 30;
 
 void check_file(const std::optional<std::string>& file, std::string_view flag) {
-  check(!file || file->ends_with(".json") || file->ends_with(".jsonl") || file->ends_with(".csv"),
-        "{}: {} must end in .json, .jsonl or .csv", flag, file.value_or(""));
+  check(!file || data::record_format_of(*file), "{}: {} must end in {}", flag, file.value_or(""),
+        data::record_endings());
 }
 
 // Before the first evaluation would find it out.
@@ -49,14 +50,11 @@ void declare(Arguments& options, ModelArguments& arguments) {
 
 void declare(Arguments& options, QaArguments& arguments) {
   options.section("Question answering");
-  options.add("train_file", &arguments.train_file, "questions to train on: .json, .jsonl or .csv");
+  options.add("train_file", &arguments.train_file, "questions to train on: " + data::record_endings());
   options.add("validation_file", &arguments.validation_file, "questions to evaluate on");
   options.add("test_file", &arguments.test_file, "questions to predict answers for");
   options.add("max_seq_length", &arguments.max_seq_length, "longest window of tokens").at_least(1).at_most(kLargest);
   options.add("doc_stride", &arguments.doc_stride, "tokens that neighbouring windows share").at_least(0);
-  options.add("whole_context", &arguments.whole_context,
-              "put all of a context longer than max_seq_length into windows; by default its rest is left out, as "
-              "tokenizers 0.23.2, which the reference results come from, leaves it");
   options.add("pad_to_max_length", &arguments.pad_to_max_length,
               "compute padding too, up to max_seq_length; False: to the longest of the batch; not given: none");
   options.add("max_train_samples", &arguments.max_train_samples, "first questions and windows to train on").at_least(1);

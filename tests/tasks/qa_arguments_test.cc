@@ -63,7 +63,7 @@ TEST(QaArguments, Checks) {
   EXPECT_TRUE(contains(error_of({"--model_name_or_path", "DIR", "--do_train"}), "there is no data"));
   EXPECT_EQ(error_of({"--model_name_or_path", "DIR", "--train_file", "a.json"}),
             "there is nothing to do: give --do_train, --do_eval and/or --do_predict");
-  EXPECT_EQ(error_of(command({"--train_file", "a.txt"})), "--train_file: a.txt must end in .json, .jsonl or .csv");
+  EXPECT_EQ(error_of(command({"--train_file", "a.txt"})), "--train_file: a.txt must end in .json, .jsonl, .csv or .tsv");
   EXPECT_EQ(error_of(command({"--train_file", "a.jsonl"})), "");
   EXPECT_EQ(error_of(command({"--do_predict"})), "--do_predict needs --test_file");
   EXPECT_EQ(error_of(command({"--train_file", "None"})), "--do_train needs --train_file");
