@@ -13,7 +13,7 @@ namespace hearth::data {
 // byte-order mark are skipped.
 class CsvReader {
  public:
-  // `name` is what the text is called in errors. The text must outlive the reader.
+  // Errors call the text `name`. The text must outlive the reader.
   CsvReader(std::string_view text, char separator, std::string name);
 
   // Reads the next record; false at the end of the text.

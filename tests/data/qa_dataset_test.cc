@@ -1,5 +1,7 @@
 #include "hearth/data/qa_dataset.h"
 
+#include <fstream>
+
 #include "hearth/data/csv.h"
 #include "hearth/data/python_literal.h"
 #include "hearth/io/json.h"
@@ -52,11 +54,38 @@ TEST(QaDatasetForms, TablesHaveTheFirstAnswers) {
   EXPECT_TRUE(log.warnings.empty());
 }
 
+// Every example in docs/data.md, a fenced block with a file's name after the language, holds the same two questions.
+TEST_F(QaDataset, ExamplesOfTheDocumentationAreRead) {
+  const LogCapture log;
+  std::ifstream document(fixture("../../docs/data.md"));
+  std::string name, contents;
+  int read = 0;
+  for (std::string line; std::getline(document, line);) {
+    if (!line.starts_with("```")) {
+      contents += line + "\n";
+    } else if (const std::size_t space = line.find(' '); space != line.npos) {
+      name = line.substr(space + 1);
+      contents.clear();
+    } else {
+      const auto examples = read_qa_dataset(write(name, contents));
+      ASSERT_EQ(examples.size(), 2u) << name;
+      EXPECT_EQ(examples[0].question, "Who wrote the first program?") << name;
+      EXPECT_EQ(*examples[1].context, "Ada Lovelace wrote the first program in 1843.") << name;
+      EXPECT_EQ(examples[0].answers, (std::vector<QaAnswer>{{"Ada Lovelace", 0}})) << name;
+      EXPECT_EQ(examples[1].answers, (std::vector<QaAnswer>{{"1843", 40}})) << name;
+      ++read;
+    }
+  }
+  EXPECT_EQ(read, 10);
+  EXPECT_TRUE(log.warnings.empty());
+}
+
 constexpr std::string_view kRecord =
     R"({"id": "x", "context": "a b", "question": "q", "answers": {"text": ["b"], "answer_start": [2]}})";
 
 TEST_F(QaDataset, JsonLinesMayEndInJson) {
   const std::string lines = fmt::format("{}\n\r\n{}\n", kRecord, kRecord);
+  const LogCapture log;
   EXPECT_EQ(read_qa_dataset(write("lines.json", lines)).size(), 2u);
   EXPECT_EQ(read_qa_dataset(write("one.json", kRecord)).size(), 1u);
   EXPECT_EQ(read_qa_dataset(write("list.json", fmt::format("[{}]", kRecord))).size(), 1u);
