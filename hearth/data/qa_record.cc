@@ -37,6 +37,8 @@ std::string_view stripped(std::string_view text) {
   return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
 }
 
+bool is_blank(const Json& value) { return value.is_string() && stripped(value.get_ref<const std::string&>()).empty(); }
+
 // 14, 14.0 and, from tables, "14" and "14.0": pandas makes a column with gaps floating-point.
 std::optional<std::int64_t> whole_number(const Json& value) {
   double number = std::nan("");
@@ -150,6 +152,7 @@ std::shared_ptr<const std::string> QaRecords::shared_context(std::string text) {
 
 std::string QaRecords::needed_string(const Json& record, const std::string& column) const {
   const Json* value = find(record, column);
+  if (value == nullptr && record.contains(column)) broken(column, "is empty; it must be a string");
   if (value == nullptr) missing(column, record);
   if (!value->is_string()) broken(column, "must be a string");
   return value->get<std::string>();
@@ -157,28 +160,38 @@ std::string QaRecords::needed_string(const Json& record, const std::string& colu
 
 std::vector<QaAnswer> QaRecords::answers_of(const Json& record) {
   const Json* answers = find(record, columns_.answers);
-  const bool is_text = answers != nullptr && answers->is_string();
-  const std::string_view text = is_text ? stripped(answers->get_ref<const std::string&>()) : "";
-  if (answers == nullptr || (is_text && text.empty())) {
-    const bool empty_cell = columns_.one_answer && record.contains(columns_.answers);
-    if (empty_cell || answers_ == QaAnswers::optional || is_impossible(record)) return {};
-    if (!record.contains(columns_.answers)) missing(columns_.answers, record);
-    broken(columns_.answers, R"(is empty; a question without an answer needs {"text": [], "answer_start": []})");
-  }
-  if (is_text && (text.starts_with('{') || (text.starts_with('[') && !columns_.one_answer))) {
-    Json parsed;
-    try {
-      parsed = parse_python_literal(text, "the value");
-    } catch (const Error& error) {
-      broken(columns_.answers, fmt::format("cannot be read: {}", error.what()));
-    }
-    return answers_from(parsed);
+  if (answers == nullptr || is_blank(*answers)) {
+    check_may_lack_answers(record);
+    return {};
   }
   const Json* starts = find(record, "answer_start");
-  if (!is_text && !(columns_.one_answer && starts != nullptr)) return answers_from(*answers);
-  if (starts != nullptr && *starts != "") return answers_from(answers, starts);
-  const Json trimmed = text;  // spaces around an answer in a table would keep it from being found
-  return answers_from(&trimmed, nullptr);
+  if (starts != nullptr && is_blank(*starts)) starts = nullptr;
+  if (answers->is_string()) return answers_from(answers->get_ref<const std::string&>(), starts);
+  if (columns_.one_answer && starts != nullptr) return answers_from(answers, starts);
+  return answers_from(*answers);
+}
+
+void QaRecords::check_may_lack_answers(const Json& record) const {
+  const bool has_column = record.contains(columns_.answers);
+  if (answers_ == QaAnswers::optional || is_impossible(record) || (columns_.one_answer && has_column)) return;
+  if (!has_column) missing(columns_.answers, record);
+  broken(columns_.answers, R"(is empty; a question without an answer needs {"text": [], "answer_start": []})");
+}
+
+std::vector<QaAnswer> QaRecords::answers_from(const std::string& text, const Json* starts) {
+  const std::string_view trimmed = stripped(text);
+  if (!trimmed.starts_with('{') && (columns_.one_answer || !trimmed.starts_with('['))) {
+    const Json answer =
+        starts == nullptr ? std::string(trimmed) : text;  // an answer to look up has no spaces around it
+    return answers_from(&answer, starts);
+  }
+  Json parsed;
+  try {
+    parsed = parse_python_literal(trimmed, "the value");
+  } catch (const Error& error) {
+    broken(columns_.answers, fmt::format("cannot be read: {}", error.what()));
+  }
+  return answers_from(parsed);
 }
 
 std::vector<QaAnswer> QaRecords::answers_from(const Json& answers) {

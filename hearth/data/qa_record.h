@@ -38,6 +38,8 @@ class QaRecords {
   std::shared_ptr<const std::string> shared_context(std::string text);
   std::string needed_string(const io::Json& record, const std::string& column) const;
   std::vector<QaAnswer> answers_of(const io::Json& record);
+  void check_may_lack_answers(const io::Json& record) const;
+  std::vector<QaAnswer> answers_from(const std::string& text, const io::Json* starts);
   std::vector<QaAnswer> answers_from(const io::Json& answers);
   std::vector<QaAnswer> answers_from(const io::Json* texts, const io::Json* starts);
   QaAnswer answer_from(const io::Json& text, std::optional<std::int64_t> start);

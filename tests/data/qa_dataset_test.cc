@@ -219,6 +219,7 @@ TEST_F(QaDataset, BrokenRecordsAreNamed) {
   EXPECT_TRUE(
       contains(second(R"({"id": "y", "context": "c", "answers": []})"), "(id y): field \"question\" is missing"));
   EXPECT_TRUE(contains(second(R"({"id": "y", "context": 3, "question": "q", "answers": []})"), "\"context\" must be"));
+  EXPECT_TRUE(contains(second(R"({"context": null, "question": "q", "answers": []})"), "\"context\" is empty"));
   EXPECT_TRUE(contains(second(R"({"id": [], "context": "c", "question": "q", "answers": []})"), "\"id\" must be"));
   EXPECT_TRUE(contains(second(R"({"context": "c", "question": "q"})"), "record 2: field \"answers\" is missing"));
   EXPECT_TRUE(contains(second(R"({"context": "c", "question": "q", "answers": 1})"), "\"answers\" must be"));
