@@ -39,6 +39,13 @@ std::string_view stripped(std::string_view text) {
 
 bool is_blank(const Json& value) { return value.is_string() && stripped(value.get_ref<const std::string&>()).empty(); }
 
+// Answers with their positions, in JSON or as text in a table.
+bool is_structure(const Json& value) {
+  if (!value.is_string()) return value.is_structured();
+  const std::string_view text = stripped(value.get_ref<const std::string&>());
+  return text.starts_with('{') || text.starts_with('[');
+}
+
 // 14, 14.0 and, from tables, "14" and "14.0": pandas makes a column with gaps floating-point.
 std::optional<std::int64_t> whole_number(const Json& value) {
   double number = std::nan("");
@@ -124,7 +131,8 @@ void QaRecords::begin(const Json& record) {
   given_id_ = id->is_string() ? id->get<std::string>() : io::dump_json(*id, io::kOneLine);
 }
 
-// As run_qa.py: where a name is missing, the column at its place is taken, unless it has a meaning of its own.
+// As run_qa.py: where a name is missing, the column at its place is taken, unless it has a meaning of its own. A third
+// column of plain texts may hold anything: it is not taken for answers.
 void QaRecords::choose_columns(const Json& record) {
   for (const char* name : {"answer", "answer_text"})
     if (!record.contains(columns_.answers) && record.contains(name)) columns_.answers = name;
@@ -137,7 +145,8 @@ void QaRecords::choose_columns(const Json& record) {
     std::string& column = *columns[place++];
     constexpr std::array<std::string_view, 9> kKnown{"id",     "title",       "question",     "context",      "answers",
                                                      "answer", "answer_text", "answer_start", "is_impossible"};
-    if (!record.contains(column) && std::ranges::find(kKnown, name) == kKnown.end()) column = name;
+    if (record.contains(column) || std::ranges::find(kKnown, name) != kKnown.end()) continue;
+    if (&column != &columns_.answers || is_structure(value)) column = name;
   }
 }
 
@@ -180,7 +189,7 @@ void QaRecords::check_may_lack_answers(const Json& record) const {
 
 std::vector<QaAnswer> QaRecords::answers_from(const std::string& text, const Json* starts) {
   const std::string_view trimmed = stripped(text);
-  if (!trimmed.starts_with('{') && (columns_.one_answer || !trimmed.starts_with('['))) {
+  if (!is_structure(text) || (columns_.one_answer && trimmed.starts_with('['))) {
     const Json answer =
         starts == nullptr ? std::string(trimmed) : text;  // an answer to look up has no spaces around it
     return answers_from(&answer, starts);

@@ -106,6 +106,15 @@ TEST_F(QaDataset, ColumnsByPlace) {
   EXPECT_TRUE(examples[1].answers.empty());
 }
 
+TEST_F(QaDataset, AThirdColumnOfTextsIsNotTakenForAnswers) {
+  const LogCapture log;
+  const auto file = write("f.csv", "question,context,source\nq,a b,b\n");
+  EXPECT_TRUE(contains(error_of([&] { read_qa_dataset(file); }),
+                       "field \"answers\" is missing: found question, context, source; wanted are question, context"));
+  EXPECT_TRUE(read_qa_dataset(file, QaAnswers::optional)[0].answers.empty());
+  EXPECT_TRUE(log.warnings.empty());
+}
+
 TEST_F(QaDataset, ColumnsWithAMeaningAreNotTakenByPlace) {
   const auto file = write("f.csv", "id,title,context,question\n7,t,a b,q\n");
   EXPECT_TRUE(contains(error_of([&] { read_qa_dataset(file); }), "record 1 (id 7): field \"answers\" is missing"));
