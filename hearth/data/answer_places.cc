@@ -57,9 +57,9 @@ void AnswerPlaces::count(Misfit misfit, const std::string& id) {
 
 void AnswerPlaces::warn(std::string_view file) const {
   constexpr std::array<std::string_view, kMisfits> kWhat{
-      "{} not at their answer_start: moved to the nearest place where the context has their text",
-      "{} without answer_start occur several times: the first place is used",
-      "{} do not occur in the context: their questions are not trained on"};
+      "{} moved from a wrong answer_start to the nearest occurrence of the text",
+      "{} without answer_start and with several occurrences, the first of which is used",
+      "{} not in the context and therefore not trained on"};
   std::int64_t all = 0;
   std::vector<std::string> parts;
   for (std::size_t misfit = 0; misfit < kMisfits; ++misfit) {

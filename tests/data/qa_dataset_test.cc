@@ -183,9 +183,9 @@ TEST_F(QaDataset, MisplacedAnswersAreMovedAndCounted) {
     EXPECT_EQ(examples[i].answers[0].is_placed(), cases[i].place >= 0);
   }
   ASSERT_EQ(log.warnings.size(), 1u);
-  for (const char* part : {"f.json: 9 of 12 answers do not fit", "6 not at their answer_start",
-                           "bytes, behind, before, ...", "1 without answer_start occur several times",
-                           "(question several)", "2 do not occur in the context", "(question absent, longer)"})
+  for (const char* part : {"f.json: 9 of 12 answers do not fit", "6 moved from a wrong answer_start",
+                           "bytes, behind, before, ...", "1 without answer_start and with several occurrences",
+                           "(question several)", "2 not in the context", "(question absent, longer)"})
     EXPECT_TRUE(contains(log.warnings[0], part));
 }
 
