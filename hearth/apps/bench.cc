@@ -19,6 +19,7 @@
 #include "hearth/comm/plugin_loader.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/json.h"
 #include "hearth/train/training_plan.h"
 
@@ -216,7 +217,7 @@ int bench_ops(std::span<const std::string> words) {
 int bench_tokenize(std::span<const std::string> words) {
   bench::TokenizeBenchOptions options;
   Run run("tokenize", "Times the tokenizer and, for question files, the preparation of features.");
-  run.arguments.add("file", &options.file, "text file, or question file as for run_qa (.json, .jsonl, .csv)")
+  run.arguments.add("file", &options.file, "text file, or question file as for run_qa (" + data::record_endings() + ")")
       .required();
   run.arguments.add("model", &options.model, "folder of the tokenizer");
   run.arguments.add("vocab", &options.vocab, "vocab.txt, instead of --model");

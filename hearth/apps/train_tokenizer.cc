@@ -4,6 +4,7 @@
 #include "hearth/apps/output_folder.h"
 #include "hearth/base/arguments.h"
 #include "hearth/data/qa_dataset.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
 #include "hearth/tokenizer/wordpiece_trainer.h"
@@ -14,8 +15,7 @@ namespace {
 
 // Question files give their contexts and questions.
 void add_file(tokenizer::WordPieceTrainer& trainer, const std::filesystem::path& file) {
-  const std::string extension = file.extension().string();
-  if (extension != ".json" && extension != ".jsonl" && extension != ".csv") return trainer.add_file(file);
+  if (!data::record_format_of(file)) return trainer.add_file(file);
   const std::string* last_context = nullptr;
   for (const data::QaExample& example : data::read_qa_dataset(file, data::QaAnswers::optional)) {
     if (example.context.get() != last_context) trainer.add_text(*example.context);
@@ -33,7 +33,9 @@ int train_tokenizer(std::span<const std::string> words) {
   std::optional<std::int64_t> model_max_length;
   bool overwrite = false;
   Arguments arguments("hearth train_tokenizer", "Trains a WordPiece tokenizer (as BERT has) on text files.");
-  arguments.add("files", &files, "text files; question files (.json, .jsonl, .csv) give their contexts and questions")
+  arguments
+      .add("files", &files,
+           "text files; question files (" + data::record_endings() + ") give their contexts and questions")
       .required();
   arguments.add("vocab_size", &options.vocab_size, "size of the vocabulary").at_least(1);
   arguments.add("output_dir", &output_dir, "folder for vocab.txt, tokenizer.json and tokenizer_config.json").required();

@@ -11,6 +11,7 @@
 #include "hearth/bench/table.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/data/qa_dataset.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/tasks/qa_preprocess.h"
@@ -85,8 +86,7 @@ void measure(std::vector<TokenizeBenchRow>& rows, std::string name, std::int64_t
 
 std::vector<TokenizeBenchRow> bench_tokenize(const TokenizeBenchOptions& options) {
   const auto tokenizer = tokenizer_of(options);
-  const std::string extension = std::filesystem::path(options.file).extension().string();
-  const bool has_questions = extension == ".json" || extension == ".jsonl" || extension == ".csv";
+  const bool has_questions = data::record_format_of(options.file).has_value();
   std::vector<data::QaExample> examples;
   std::string text;
   if (has_questions) {

@@ -8,7 +8,7 @@
 namespace hearth::bench {
 
 struct TokenizeBenchOptions {
-  std::string file;          // text, or questions as run_qa reads them: .json, .jsonl, .csv
+  std::string file;          // text, or questions as run_qa reads them (data/record_format.h)
   std::string model, vocab;  // a folder with a tokenizer, or a vocab.txt
   std::int64_t rounds = 3;
 };

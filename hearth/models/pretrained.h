@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +61,9 @@ std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder,
                                             const LoadOptions& options = {});
 // The same with every weight initialised.
 std::unique_ptr<Pretrained> build_model(Config config, Head head, std::uint64_t seed);
-// The head that config.json's "architectures" names.
-Head head_of(const Config& config);
+// The head that config.json's "architectures" names; nothing if it names another head than these.
+std::optional<Head> known_head_of(const Config& config);
+Head head_of(const Config& config);  // the same, but another head is an Error
+bool is_known_family(std::string_view model_type);
 
 }  // namespace hearth::models

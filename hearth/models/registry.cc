@@ -66,7 +66,11 @@ std::unique_ptr<Pretrained> build_model(Config config, Head head, std::uint64_t 
   return model;
 }
 
-Head head_of(const Config& config) {
+bool is_known_family(std::string_view model_type) {
+  return std::ranges::find(families(), model_type, &Family::model_type) != families().end();
+}
+
+std::optional<Head> known_head_of(const Config& config) {
   const auto architectures = config.values().find("architectures");
   check(architectures != config.values().end() && architectures->is_array() && !architectures->empty() &&
             architectures->front().is_string(),
@@ -75,7 +79,14 @@ Head head_of(const Config& config) {
   if (name.ends_with("ForQuestionAnswering")) return Head::question_answering;
   if (name.ends_with("ForSequenceClassification")) return Head::sequence_classification;
   if (name.ends_with("ForMaskedLM")) return Head::masked_lm;
-  fail("{}: the architecture '{}' is not supported", config.file(), name);
+  return std::nullopt;
+}
+
+Head head_of(const Config& config) {
+  const std::optional<Head> head = known_head_of(config);
+  check(head.has_value(), "{}: the architecture {} is not supported", config.file(),
+        io::excerpt(config.values().at("architectures").front()));
+  return *head;
 }
 
 }  // namespace hearth::models

@@ -55,7 +55,6 @@ QaPrediction answer_question(nn::Model& model, const tokenizer::Tokenizer& token
   QaFeatureOptions feature_options;
   feature_options.max_seq_length = options.max_seq_length;
   feature_options.doc_stride = options.doc_stride;
-  feature_options.whole_context = true;
   const std::span<const data::QaExample> examples(&example, 1);
   const QaFeatures features = prepare_validation_features(examples, tokenizer, feature_options);
   QaLogitsTable logits(features.size());

@@ -9,6 +9,7 @@
 #include "hearth/base/error.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/base/usage_error.h"
+#include "hearth/data/record_format.h"
 #include "hearth/tasks/squad_metric.h"
 #include "hearth/train/best_metric.h"
 
@@ -18,8 +19,8 @@ namespace {
 constexpr double kLargest = 1 << 30;
 
 void check_file(const std::optional<std::string>& file, std::string_view flag) {
-  check(!file || file->ends_with(".json") || file->ends_with(".jsonl") || file->ends_with(".csv"),
-        "{} {}: the file's name must end in .json, .jsonl or .csv", flag, file.value_or(""));
+  check(!file || data::record_format_of(*file), "{} {}: the file's name must end in {}", flag, file.value_or(""),
+        data::record_endings());
 }
 
 // A wrong name is found before training, not at the first evaluation.
@@ -55,7 +56,7 @@ void declare(Arguments& options, ModelArguments& arguments) {
 
 void declare(Arguments& options, QaArguments& arguments) {
   options.section("Question answering");
-  options.add("train_file", &arguments.train_file, "training questions: .json, .jsonl or .csv");
+  options.add("train_file", &arguments.train_file, "training questions: " + data::record_endings());
   options.add("validation_file", &arguments.validation_file, "evaluation questions, same formats");
   options.add("test_file", &arguments.test_file, "questions to predict answers for, same formats");
   options
@@ -65,9 +66,6 @@ void declare(Arguments& options, QaArguments& arguments) {
       .at_most(kLargest);
   options.add("doc_stride", &arguments.doc_stride, "overlap between the windows of a long context, in tokens")
       .at_least(0);
-  options.add("whole_context", &arguments.whole_context,
-              "put all of a context longer than max_seq_length into windows; by default its rest is left out, as "
-              "tokenizers 0.23.2, which the reference results come from, leaves it");
   options.add("pad_to_max_length", &arguments.pad_to_max_length,
               "pad every input to max_seq_length; False: pad to the longest of the batch; by default inputs are packed "
               "without padding, which is fastest");

@@ -21,11 +21,10 @@ struct ModelArguments {
 
 // DataTrainingArguments of run_qa.py.
 struct QaArguments {
-  std::optional<std::string> train_file, validation_file, test_file;  // .json, .jsonl, .csv
+  std::optional<std::string> train_file, validation_file, test_file;  // data/record_format.h
   bool overwrite_cache = false;
   std::int64_t max_seq_length = 384;
   std::int64_t doc_stride = 128;          // overlap between neighbouring windows, in tokens
-  bool whole_context = false;             // QaFeatureOptions::whole_context
   std::optional<bool> pad_to_max_length;  // nullopt: packed without padding; false: to the longest of the batch
   std::optional<std::int64_t> max_train_samples, max_eval_samples, max_predict_samples;
   bool version_2_with_negative = false;

@@ -3,7 +3,7 @@
 namespace hearth::tasks {
 namespace {
 
-constexpr std::int64_t kFormat = 2;  // another one whenever features are made or laid out differently
+constexpr std::int64_t kFormat = 3;  // raise it whenever features are made or stored differently
 
 }  // namespace
 
@@ -20,8 +20,7 @@ data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dat
     key.add_file(name, tokenizer_folder / name);
   }
   key.add("max_seq_length", options.max_seq_length).add("doc_stride", options.doc_stride);
-  key.add("whole_context", std::int64_t{options.whole_context}).add("max_samples", max_samples);
-  return key;
+  return key.add("max_samples", max_samples);
 }
 
 std::optional<QaFeatures> load_features(const data::Cache& cache, const data::CacheKey& key) {

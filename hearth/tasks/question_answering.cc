@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kFp16Multiple = 8;  // what the Trainer pads to under fp16
 
-// As run_qa: beyond the tokenizer's limit a warning and that limit; without one, beyond the model's positions an error.
+// As run_qa.py: clamps to the tokenizer's model_max_length with a warning; exceeding the model's positions is an error.
 std::int64_t usable_length(std::int64_t wanted, const tokenizer::Tokenizer& tokenizer, std::int64_t model_positions,
                            bool warns) {
   std::int64_t length = wanted;
@@ -51,7 +51,6 @@ QuestionAnswering::QuestionAnswering(const RunQaArguments& args, std::shared_ptr
   feature_options_.max_seq_length =
       usable_length(args_.data.max_seq_length, *tokenizer_, model_.positions, team_.is_first());
   feature_options_.doc_stride = args_.data.doc_stride;
-  feature_options_.whole_context = args_.data.whole_context;
 }
 
 QaFeatures QuestionAnswering::features(QaFeatureKind kind, const std::string& file,
@@ -74,7 +73,6 @@ QaFeatures QuestionAnswering::prepared(QaFeatureKind kind, const std::string& fi
   if (!args_.data.overwrite_cache || !team_.is_first_of_host())
     if (std::optional<QaFeatures> cached = load_features(cache, key)) {
       log_info("features of {} from the cache {}", file, cache.path_of(key).string());
-      if (team_.is_first()) warn_of_cut_contexts(*cached, feature_options_);
       return std::move(*cached);
     }
   Progress progress("tokenising " + std::filesystem::path(file).filename().string(), std::ssize(examples),

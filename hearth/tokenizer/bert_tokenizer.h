@@ -33,8 +33,7 @@ class BertTokenizer final : public Tokenizer {
  public:
   explicit BertTokenizer(BertConfig config);
 
-  using Tokenizer::pieces;
-  Pieces pieces(std::string_view text, std::int64_t limit) const override;
+  Pieces pieces(std::string_view text) const override;
   std::string decode(const std::vector<std::int32_t>& ids, bool skip_special_tokens) const override;
   std::int64_t vocab_size() const override { return vocab_size_; }
   std::int32_t cls_id() const override { return cls_id_; }
@@ -56,10 +55,9 @@ class BertTokenizer final : public Tokenizer {
   std::int32_t id_of(std::string_view token) const;
   const AddedToken* added_token(std::int32_t id) const;
 
-  struct Collection;
-  void collect_normalized(std::vector<Character> characters, Collection& collection) const;
+  void append_normalized(std::vector<Character> characters, Pieces& pieces) const;
   template <class Words>
-  void collect_words(Words& words, Collection& collection) const;
+  void append_words(Words& words, Pieces& pieces) const;
   void append_word(const Word& word, Pieces& pieces) const;
   bool append_pieces(const Word& word, Pieces& pieces) const;
 

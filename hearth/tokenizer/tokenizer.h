@@ -29,7 +29,6 @@ struct Encoding {
 struct Pieces {
   std::vector<std::int32_t> ids;
   std::vector<Offset> offsets;
-  bool cut = false;  // a limit left some of the text's tokens out
 };
 
 // Turns text into ids as Hugging Face's fast tokenizers do, offsets and overflow included. Thread-safe once made.
@@ -37,10 +36,7 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // With a limit: up to the end of the word that brings the tokens to that number or beyond. That is how far
-  // Hugging Face's library 0.23.1 and 0.23.2 read a text that they truncate; other versions read all of it.
-  virtual Pieces pieces(std::string_view text, std::int64_t limit) const = 0;
-  Pieces pieces(std::string_view text) const { return pieces(text, kUnlimited); }
+  virtual Pieces pieces(std::string_view text) const = 0;
   virtual std::string decode(const std::vector<std::int32_t>& ids, bool skip_special_tokens) const = 0;
   virtual std::int64_t vocab_size() const = 0;
   virtual std::int32_t cls_id() const = 0;

@@ -190,7 +190,7 @@ TEST_F(Commands, AskAnswersQuestions) {
                                        {"answers", {{"text", {"Bergen"}}, {"answer_start", {24}}}}}}}},
                                    2));
   ASSERT_EQ(run_qa("--model_name_or_path out --do_eval --validation_file town.json --max_seq_length 32 --doc_stride 10 "
-                   "--whole_context --output_dir town")
+                   "--output_dir town")
                 .status,
             0);
   EXPECT_GT(json("town/eval_results.json").at("eval_samples"), 16);
