@@ -74,7 +74,8 @@ void load_optimizer(parallel::DataParallel& learner, const std::filesystem::path
   learner.load_state(updates, io::get_int_or(scheduler, "updates_of_moments", updates, name), read);
   if (used < stored.names().size())
     log_warning(
-        "{} holds more than this --optim remembers: it was written with another, and training goes on otherwise",
+        "{} contains optimizer state that this run's --optim does not use: another optimizer wrote it. That state is "
+        "ignored, and training will differ",
         file.string());
 }
 

@@ -14,10 +14,11 @@ namespace {
 
 // Names of files and folders may differ between hosts, what is in them is compared; the first process decides about
 // output; the rest is each process's own affair.
-constexpr std::array<std::string_view, 15> kOwnArguments = {"output_dir",
+constexpr std::array<std::string_view, 16> kOwnArguments = {"output_dir",
                                                             "overwrite_output_dir",
                                                             "resume_from_checkpoint",
                                                             "disable_tqdm",
+                                                            "verbose",
                                                             "local_rank",
                                                             "num_threads",
                                                             "max_isa",

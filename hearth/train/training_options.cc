@@ -81,6 +81,9 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
   options.add("logging_nan_inf_filter", &args.logging_nan_inf_filter, "leave NaN and infinite losses out of the mean");
   options.add("include_tokens_per_second", &args.include_tokens_per_second, "report training tokens a second");
   options.add("include_num_input_tokens_seen", &args.include_num_input_tokens_seen, "log the number of tokens read");
+  options.add("skip_memory_metrics", &args.skip_memory_metrics,
+              "False: report the memory of each stage in the results");
+  options.add("verbose", &args.verbose, "print every setting at start, not only those that differ from the default");
   options.add("disable_tqdm", &args.disable_tqdm, "no progress bar");
   options.add("profile", &args.profile,
               "write where each step's time went into output_dir: profile.json by op, trace.json for Perfetto");
@@ -159,7 +162,7 @@ void declare_foreign(Arguments& options) {
          {"report_to...", "logging_dir", "run_name", "project", "trackio_space_id", "trackio_bucket_id",
           "trackio_static_space_id"},
          "logs go to the terminal and to trainer_state.json");
-  ignore(options, {"log_on_each_node", "skip_memory_metrics"}, {"log_level", "log_level_replica", "debug..."},
+  ignore(options, {"log_on_each_node"}, {"log_level", "log_level_replica", "debug..."},
          "messages are always shown, by the first process");
   ignore(options, {"full_determinism"}, {}, "results are always deterministic");
   ignore(options, {"save_safetensors", "enable_jit_checkpoint"}, {}, "weights are always written as safetensors");

@@ -31,7 +31,8 @@ TrainingPlan make_plan(const TrainingArguments& args, const Dataset& dataset, st
     plan.epochs = divided_up(plan.max_steps, plan.updates);
     plan.samples = static_cast<double>(plan.max_steps) * static_cast<double>(round * window);
   } else {
-    plan.max_steps = static_cast<std::int64_t>(std::ceil(args.num_train_epochs * static_cast<double>(plan.updates)));
+    const double updates = args.max_steps == 0 ? 0 : args.num_train_epochs * static_cast<double>(plan.updates);
+    plan.max_steps = static_cast<std::int64_t>(std::ceil(updates));
     plan.epochs = static_cast<std::int64_t>(std::ceil(args.num_train_epochs));
     plan.samples = static_cast<double>(dataset.size) * args.num_train_epochs;
   }

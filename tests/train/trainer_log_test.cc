@@ -108,6 +108,25 @@ TEST_F(TrainerLog, LogsNoFurtherThanToldTo) {
   const Dataset data = toy_dataset(24);
   const std::int64_t tokens = std::accumulate(data.lengths.begin(), data.lengths.end(), std::int64_t{0});
   EXPECT_EQ(quarters.state().log_history[1].at("num_input_tokens_seen"), tokens);
+  EXPECT_GT(quarters.state().log_history[1].at("train_tokens_per_second"), 0);
+  EXPECT_GT(quarters.state().log_history[1].at("train_runtime"), 0);
+  EXPECT_EQ(quarters.state().log_history.back().at("num_input_tokens_seen"), 2 * tokens);
+}
+
+TEST_F(TrainerLog, AnEarlyStopEndsTheEpochAndLogsIt) {
+  TrainingArguments args = arguments();
+  args.logging_strategy = "epoch";
+  args.eval_strategy = "steps";
+  args.eval_steps = 2;
+  args.metric_for_best_model = "f1";
+  args.early_stopping_patience = 1;
+  TrainerHooks hooks;
+  hooks.evaluate = [] { return io::Json{{"eval_f1", 1.0}}; };
+  ToyModel model;
+  Trainer trainer(model, args, toy_dataset(24), hooks);
+  trainer.train();
+  EXPECT_EQ(steps_with(trainer.state().log_history, "eval_f1"), Steps({2, 4}));
+  EXPECT_EQ(steps_with(trainer.state().log_history, "loss"), Steps({4}));
 }
 
 TEST_F(TrainerLog, FiltersLossesThatAreNoNumbers) {
