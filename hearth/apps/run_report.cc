@@ -34,6 +34,11 @@ void log_changed_settings(std::span<const Arguments::Resolved> settings) {
     if (!setting.is_default) log_row(setting.name, setting.text);
 }
 
+std::string bytes_text(std::size_t bytes) {
+  const double mebibytes = static_cast<double>(bytes) / (1 << 20);
+  return mebibytes < 1024 ? fmt::format("{:.0f} MiB", mebibytes) : fmt::format("{:.2f} GiB", mebibytes / 1024);
+}
+
 std::string best_text(const TrainingArguments& args, const TrainerState& state) {
   std::string text = fmt::format("{} {:.4g} at step {}", evaluation_name(*args.metric_for_best_model),
                                  *state.best_metric, state.best_global_step);
@@ -72,9 +77,8 @@ void log_summary(const RunSummary& summary, const TrainingArguments& args, const
   log_row("time", duration_text(summary.seconds));
   if (trainer.tokens_per_second() > 0)
     log_row("training speed", fmt::format("{:.0f} tokens/s", trainer.tokens_per_second()));
-  log_row("peak memory",
-          fmt::format("{:.2f} GiB, this process{}", static_cast<double>(cpu::peak_resident_bytes()) / (1 << 30),
-                      processes > 1 ? fmt::format(" of {}", processes) : ""));
+  log_row("peak memory", fmt::format("{}, this process{}", bytes_text(cpu::peak_resident_bytes()),
+                                     processes > 1 ? fmt::format(" of {}", processes) : ""));
   if (args.do_train) log_row("try it", summary.try_it);
 }
 

@@ -37,8 +37,10 @@ std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArgume
   }
   if (args.overwrite_output_dir || !args.do_train) return std::nullopt;
   if (last) {
-    log_info("checkpoint found, resuming from {}; to start anew use --overwrite_output_dir or another --output_dir",
-             last->string());
+    log_info(
+        "checkpoint found, resuming from {}; to start from the beginning use --overwrite_output_dir or another "
+        "--output_dir",
+        last->string());
     return last;
   }
   check(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder),

@@ -12,8 +12,8 @@
 namespace hearth {
 namespace {
 
-// Names of files and folders may differ between hosts, what is in them is compared; the first process decides about
-// output; the rest is each process's own affair.
+// Arguments that may differ: paths, because hosts may mount files elsewhere (their contents are compared); what only
+// the first process uses; and what concerns one process alone.
 constexpr std::array<std::string_view, 16> kOwnArguments = {"output_dir",
                                                             "overwrite_output_dir",
                                                             "resume_from_checkpoint",

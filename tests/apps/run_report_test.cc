@@ -60,7 +60,7 @@ TEST_F(RunReport, EndsWithASummary) {
   EXPECT_EQ(count_lines(end, "  evaluation                     eval_exact_match "), 1) << end;
   for (const char* name : {"  time ", "  training speed ", "  peak memory "})
     EXPECT_EQ(count_lines(end, name), 1) << end;
-  EXPECT_TRUE(contains(end, " GiB, this process\n")) << end;
+  EXPECT_TRUE(contains(end, " MiB, this process\n")) << end;
   EXPECT_TRUE(end.ends_with("hearth ask --model 'my model' --context_text \"...\" --question \"...\"\n")) << end;
 
   const std::string evaluation = run_qa("--do_eval --output_dir out").out;
