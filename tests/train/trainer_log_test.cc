@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "hearth/train/trainer.h"
+#include "hearth/train/training_plan.h"
 #include "tests/train/toy.h"
 
 namespace hearth {
@@ -152,6 +153,26 @@ TEST_F(TrainerLog, FiltersLossesThatAreNoNumbers) {
     EXPECT_NEAR(number(rows[0], "loss"), (first_three + first_three / 4) / 4, 1.01e-4);
     EXPECT_TRUE(std::isfinite(number(rows.back(), "train_loss")));
   }
+}
+
+TEST_F(TrainerLog, AnnouncesTheRunAsTheTrainer) {
+  TrainingArguments args = arguments();
+  args.per_device_train_batch_size = 1000;
+  args.gradient_accumulation_steps = 1000;
+  TrainingPlan plan;
+  plan.processes = 2;
+  plan.epochs = 3;
+  plan.max_steps = 12345678;
+  Dataset data;
+  data.size = 999;
+  const LogCapture log;
+  announce(plan, args, data, 108893186);
+  EXPECT_EQ(log.infos,
+            std::vector<std::string>({"***** Running training *****", "  Num examples = 999", "  Num Epochs = 3",
+                                      "  Instantaneous batch size per device = 1,000",
+                                      "  Total train batch size (w. parallel, distributed & accumulation) = 2,000,000",
+                                      "  Gradient Accumulation steps = 1000", "  Total optimization steps = 12,345,678",
+                                      "  Number of trainable parameters = 108,893,186"}));
 }
 
 TEST_F(TrainerLog, RowsHaveTheTrainersKeys) {
