@@ -19,4 +19,17 @@ struct ProcessUsage {
 };
 ProcessUsage process_usage();
 
+std::size_t resident_bytes();       // of this process, now
+std::size_t peak_resident_bytes();  // of this process, since it started
+
+// The peak of resident memory since this object was made; one such object at a time.
+class PeakMemory {
+ public:
+  PeakMemory();
+  std::size_t bytes() const;
+
+ private:
+  std::size_t at_start_, peak_at_start_;
+};
+
 }  // namespace hearth::cpu

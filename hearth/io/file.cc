@@ -144,6 +144,10 @@ void create_directories(const std::filesystem::path& path) {
   check(!error, "Cannot create the folder {}: {}", path.string(), error.message());
 }
 
+void check_readable(const std::filesystem::path& file) {
+  if (OpenFile(file).is_folder()) fail_reading(file, EISDIR);
+}
+
 void check_writable(const std::filesystem::path& folder) {
   const int refused = faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS);
   check(refused == 0, "Cannot write into the folder {}: {}", folder.string(), reason(errno));

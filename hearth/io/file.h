@@ -50,6 +50,7 @@ class AtomicFile {
 std::string read_file(const std::filesystem::path& path);
 void replace_file(const std::filesystem::path& path, std::string_view contents);  // all or nothing, see AtomicFile
 void create_directories(const std::filesystem::path& path);
+void check_readable(const std::filesystem::path& file);    // throws where it cannot be opened
 void check_writable(const std::filesystem::path& folder);  // throws where no file can be made in it
 
 }  // namespace hearth::io

@@ -13,7 +13,7 @@
 namespace hearth::tasks {
 namespace {
 
-constexpr std::int64_t kFp16Multiple = 8;  // what the Trainer pads to under fp16
+constexpr std::int64_t kFp16Multiple = 8;  // run_qa.py's pad_to_multiple_of with fp16
 
 // As run_qa.py: clamps to the tokenizer's model_max_length with a warning; exceeding the model's positions is an error.
 std::int64_t usable_length(std::int64_t wanted, const tokenizer::Tokenizer& tokenizer, std::int64_t model_positions,
@@ -150,6 +150,7 @@ QuestionAnswering::Questions QuestionAnswering::prediction_questions() const {
 
 io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,
                                    const std::string& metric_prefix) const {
+  const MemoryStage stage(trainer.memory(), metric_prefix);
   const Timer timer;
   const QaFeatures& features = questions.features;
   Dataset dataset;
@@ -160,6 +161,7 @@ io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions,
     logits.add(items, batch, output);
   });
   logits.gather(team_);
+  const double seconds = timer.seconds();  // without post-processing, as trainer_qa.py
   if (!team_.is_first()) return io::Json::object();
 
   QaPostprocessOptions options;
@@ -177,10 +179,13 @@ io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions,
                                                             : squad_metric(questions.examples, predictions);
     for (const auto& [name, value] : scores.items()) metrics[metric_prefix + "_" + name] = value;
   }
+  if (!args_.training.do_train)
+    metrics[metric_prefix + "_model_preparation_time"] = rounded(trainer.preparation_seconds(), 4);
   const std::int64_t round = args_.training.per_device_eval_batch_size * team_.size();
   const std::int64_t batches = (features.size() + round - 1) / round;
-  add_speed_metrics(metrics, metric_prefix, timer.seconds(), static_cast<double>(features.size()),
+  add_speed_metrics(metrics, metric_prefix, seconds, static_cast<double>(features.size()),
                     static_cast<double>(batches));
+  stage.add_to(metrics);
   return metrics;
 }
 

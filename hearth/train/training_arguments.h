@@ -21,7 +21,7 @@ struct TrainingArguments {
   std::int64_t per_device_train_batch_size = 8, per_device_eval_batch_size = 8;
   std::int64_t gradient_accumulation_steps = 1;
   double num_train_epochs = 3.0;
-  std::int64_t max_steps = -1;                     // above 0 it decides instead of num_train_epochs
+  std::int64_t max_steps = -1;                     // from 0 on it decides, instead of num_train_epochs
   std::string train_sampling_strategy = "random";  // sequential, group_by_length
   bool group_by_length = false;                    // the older name of that last one; validate() makes them agree
   bool dataloader_drop_last = false;
@@ -51,7 +51,9 @@ struct TrainingArguments {
   bool logging_first_step = false;
   bool logging_nan_inf_filter = true;
   bool include_tokens_per_second = false, include_num_input_tokens_seen = false;
-  bool profile = false;  // profile.json and trace.json in output_dir
+  bool skip_memory_metrics = true;  // false: MemoryMetrics in the results
+  bool verbose = false;             // print every setting at start, not only those that differ from their defaults
+  bool profile = false;             // profile.json and trace.json in output_dir
   std::optional<bool> disable_tqdm;
   std::string log_level = "passive", log_level_replica = "warning";  // of the first process, and of the others
   bool log_on_each_node = true;                                      // log_level counts for each host's first process

@@ -94,6 +94,9 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
   options.add("include_tokens_per_second", &args.include_tokens_per_second, "report training tokens per second");
   options.add("include_num_input_tokens_seen", &args.include_num_input_tokens_seen,
               "log the number of input tokens seen so far");
+  options.add("skip_memory_metrics", &args.skip_memory_metrics,
+              "False: report the memory of each stage in the results");
+  options.add("verbose", &args.verbose, "print every setting at start, not only those that differ from the default");
   options.add("disable_tqdm", &args.disable_tqdm, "hide the progress bar");
   const std::vector<std::string> levels{"debug", "info", "warning", "error", "critical", "passive"};
   options
@@ -196,7 +199,6 @@ void declare_foreign(Arguments& options) {
          {"report_to...", "logging_dir", "run_name", "project", "trackio_space_id", "trackio_bucket_id",
           "trackio_static_space_id"},
          "trackers are not implemented yet; logs go to the terminal and to trainer_state.json");
-  ignore(options, {"skip_memory_metrics"}, {}, "memory metrics are not implemented yet");
   ignore(options, {}, {"debug..."}, "underflow_overflow is not implemented yet, and the other value is for TPUs");
   ignore(options, {"auto_find_batch_size"}, {},
          "it is not implemented yet; if memory runs out, lower --per_device_train_batch_size");
