@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,10 +11,13 @@
 #include "hearth/tokenizer/bert_normalizer.h"
 #include "hearth/tokenizer/piece_trie.h"
 #include "hearth/tokenizer/tokenizer.h"
+#include "hearth/tokenizer/tokenizer_class.h"
 #include "hearth/tokenizer/vocabulary_file.h"
 #include "hearth/tokenizer/word_reader.h"
 
 namespace hearth::tokenizer {
+
+struct TokenizerFiles;
 
 struct BertConfig {
   Vocabulary vocabulary;
@@ -24,7 +28,8 @@ struct BertConfig {
   std::string unk_token = "[UNK]", sep_token = "[SEP]", pad_token = "[PAD]", cls_token = "[CLS]", mask_token = "[MASK]";
   std::vector<AddedToken> added_tokens;  // the five above join them; ids below 0 are given out here
   std::int64_t model_max_length = kUnlimited;
-  std::string tokenizer_class = "BertTokenizer";
+  std::string tokenizer_class{kDefaultClass};
+  std::shared_ptr<const TokenizerFiles> files;  // null where it was not read from JSON files
 };
 
 // BERT's WordPiece: the longest piece of the vocabulary that begins a word, then the longest that continues it, and so
