@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "hearth/data/qa_dataset.h"
+#include "hearth/ops/context.h"
 #include "hearth/tasks/qa_collator.h"
 #include "hearth/tasks/qa_logits.h"
 #include "hearth/tasks/qa_preprocess.h"
