@@ -1,6 +1,7 @@
 #include "hearth/comm/plugin_loader.h"
 
 #include <dlfcn.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -125,6 +126,13 @@ BackendInfo describe(const Known& plugin) {
   return {name, "", answer.empty() ? file->string() + " ends the process that loads it" : answer.substr(1)};
 }
 
+std::vector<std::string_view> backend_names() {
+  std::vector<std::string_view> names;
+  for (const Known& plugin : kKnown)
+    if (std::ranges::find(names, plugin.backend) == names.end()) names.push_back(plugin.backend);
+  return names;
+}
+
 const Known* choose(const std::string& backend, const std::string& launcher) {
   const Known* first = nullptr;
   for (const Known& plugin : kKnown) {
@@ -132,7 +140,7 @@ const Known* choose(const std::string& backend, const std::string& launcher) {
     if (plugin.launcher == launcher) return &plugin;
     if (first == nullptr || (!find_file(*first) && find_file(plugin))) first = &plugin;
   }
-  check(first != nullptr, "[comm] there is no backend {}: choose gloo, mpi or ccl", backend);
+  check(first != nullptr, "[comm] there is no backend {}: choose one of {}", backend, fmt::join(backend_names(), ", "));
   return first;
 }
 

@@ -53,7 +53,7 @@ AddedToken parse_special_token(const Json& value, std::string_view file) {
   return token;
 }
 
-// A name is a string, or an object that says how the token is found too.
+// A token is a string, or an object that also says how the token is found in texts.
 void read_special_token(const SettingsFile& file, std::string_view key, std::string& name, BertConfig& config) {
   const Json* value = file.find(key);
   if (!value || value->is_null()) return;
@@ -91,12 +91,12 @@ void read_added_tokens_decoder(const SettingsFile& file, BertConfig& config) {
     AddedToken token = parse_added_token(value, file.name);
     const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), token.id);
     check(error == std::errc{} && end == id.data() + id.size() && 0 <= token.id && token.id < kMaxVocabulary,
-          "{}: \"{}\" in \"added_tokens_decoder\" is no token id", file.name, id);
+          "{}: \"{}\" in \"added_tokens_decoder\" is not a token id", file.name, id);
     put(config.added_tokens, std::move(token));
   }
 }
 
-// added_tokens.json, which stands beside a vocab.txt that was added to: token -> id.
+// added_tokens.json, from token to id: tokens that were added to a vocab.txt.
 void read_added_tokens(const SettingsFile& file, BertConfig& config) {
   for (const auto& [content, id] : file.values.items()) {
     check(id.is_number_unsigned() && id.get<std::uint64_t>() < kMaxVocabulary, "{}: the id of \"{}\" is not under {}",
@@ -108,7 +108,8 @@ void read_added_tokens(const SettingsFile& file, BertConfig& config) {
 std::int64_t read_model_max_length(const SettingsFile& file) {
   const Json* value = file.find("model_max_length");
   if (!value || value->is_null()) return kUnlimited;
-  check(value->is_number() && value->get<double>() >= 1, "{}: \"model_max_length\" is no number of tokens", file.name);
+  check(value->is_number() && value->get<double>() >= 1, "{}: \"model_max_length\" is not a number of tokens",
+        file.name);
   return value->get<double>() >= static_cast<double>(kUnlimited) ? kUnlimited : value->get<std::int64_t>();
 }
 

@@ -23,7 +23,7 @@ std::string type_of(const Json& value) {
   return value.is_object() ? value.value("type", "of an unnamed type") : value.is_null() ? "missing" : "not an object";
 }
 
-// The library's first versions left a model's type out.
+// The first versions of the tokenizers library left the model's type out.
 std::string model_type(const Json& model) {
   if (!model.is_object() || model.contains("type")) return type_of(model);
   return model.contains("max_input_chars_per_word") ? "WordPiece" : model.contains("merges") ? "BPE" : type_of(model);
@@ -55,7 +55,7 @@ std::string spell_template(const Json& parts) {
   return spelling;
 }
 
-// Finds the names of the tokens around texts, which must stand as BERT has them.
+// Reads the names of the tokens around texts; their order must be BERT's.
 void read_post_processor(const Json& json, const std::string& file, BertConfig& config) {
   const auto processor = json.find("post_processor");
   if (processor == json.end() || processor->is_null()) return;
@@ -111,7 +111,7 @@ Json make_normalizer(const NormalizerOptions& options) {
           {"lowercase", options.lowercase}};
 }
 
-// Filled by hand: Json's own insertion looks through all keys each time.
+// Filled by hand, because every insertion through Json searches all keys.
 Json make_vocab(const BertTokenizer& tokenizer) {
   Json vocab = Json::object();
   auto& members = vocab.get_ref<Json::object_t&>();

@@ -9,7 +9,7 @@
 
 namespace hearth::tokenizer {
 
-inline constexpr std::int32_t kMaxVocabulary = 1 << 24;  // ids of files are below it
+inline constexpr std::int32_t kMaxVocabulary = 1 << 24;  // a file with a larger id is refused
 
 // tokenizer.json as Hugging Face's library writes it; `file` names it in errors. Anything but BERT's kind is an Error.
 BertConfig parse_tokenizer_json(const io::Json& json, const std::string& file);

@@ -80,7 +80,7 @@ TEST_F(PluginLoader, RefusesOtherFiles) {
 }
 
 TEST_F(PluginLoader, NamesThePackageOfAMissingOne) {
-  EXPECT_TRUE(contains(error_of([] { load_plugin("quux", "none"); }), "no backend quux: choose gloo, mpi or ccl"));
+  EXPECT_TRUE(contains(error_of([] { load_plugin("quux", "none"); }), "no backend quux: choose one of gloo, mpi, ccl"));
   for (const BackendInfo& backend : backends()) {
     EXPECT_NE(backend.library.empty(), backend.problem.empty()) << backend.name;
     EXPECT_TRUE(backend.problem.empty() || contains(backend.problem, "install")) << backend.problem;

@@ -6,6 +6,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "tests/support.h"
@@ -31,9 +34,24 @@ class Redirection {
 };
 
 TEST(Progress, SurvivesAFullDisk) {
-  const Redirection full("/dev/full");
-  Progress progress("training", 10, false);
-  progress.update(5);
+  const TemporaryPlace place;
+  const std::filesystem::path log = place.path() / "log";
+  std::ofstream(log).close();
+  {
+    const Redirection full("/dev/full");
+    ASSERT_EQ(::write(STDERR_FILENO, "x", 1), -1);
+    Progress lost("training", 10, false);
+    lost.update(5);
+  }
+  {
+    const Redirection elsewhere(log.c_str());
+    Progress seen("training", 10, false);
+    seen.update(10);
+  }
+  std::stringstream text;
+  text << std::ifstream(log).rdbuf();
+  EXPECT_TRUE(contains(text.str(), "10/10")) << text.str();  // stderr works again
+  EXPECT_FALSE(contains(text.str(), "5/10")) << text.str();
 }
 
 TEST(Progress, MakesRoomForOtherLinesOnATerminal) {
