@@ -28,14 +28,18 @@ function(hearth_plugin name)
   target_compile_options(${target} PRIVATE ${HEARTH_WARNINGS} -fvisibility=hidden)
   target_link_libraries(${target} PRIVATE ${HEARTH_${name}_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
   set(installed_rpath "")
+  set(same_rpath ON)
   foreach(folder IN LISTS ARG_RPATH)
     cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${folder} inside)
-    if(NOT inside)
+    if(inside)
+      set(same_rpath OFF)
+    else()
       list(APPEND installed_rpath ${folder})
     endif()
   endforeach()
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/hearth
+    BUILD_WITH_INSTALL_RPATH ${same_rpath}
     BUILD_RPATH "${ARG_RPATH}"
     INSTALL_RPATH "${installed_rpath}")
   if(HEARTH_INSTALL)

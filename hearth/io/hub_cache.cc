@@ -96,12 +96,12 @@ fs::path find_model(const std::string& name, const std::string& cache_dir, const
   if (fs::is_directory(name)) return name;
   check(can_be_on_the_hub(name), "{} is not a folder: give the folder of a model, or a name in the local Hub cache",
         name);
+  check_stays_inside(revision, name);
   const fs::path hub = hub_folder(cache_dir);
   const std::string present = present_name(name);
   const fs::path model = hub / entry_of(fs::is_directory(hub / entry_of(name)) ? name : present);
   check(fs::is_directory(model), "{} is neither a folder nor a model in the local Hub cache {}: {}", name, hub.string(),
         how_to_download(present, cache_dir, revision));
-  check_stays_inside(revision, name);
   const fs::path reference = model / "refs" / revision;
   const std::string commit = fs::is_regular_file(reference) ? without_space(read_file(reference)) : revision;
   check_stays_inside(commit, name);
