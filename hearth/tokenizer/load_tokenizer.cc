@@ -134,7 +134,7 @@ NormalizerOptions read_normalizer(const SettingsFile& file, NormalizerOptions op
   const auto has = [&](const char* name) { return fs::exists(folder / name); };
   if (has("vocab.json") && has("merges.txt"))
     fail("{} holds a BPE tokenizer (vocab.json and merges.txt); only WordPiece is supported so far", folder.string());
-  for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"})
+  for (const char* name : {"spiece.model", "spm.model", "sentencepiece.bpe.model", "tokenizer.model"})
     if (has(name))
       fail("{} holds a SentencePiece tokenizer ({}); only WordPiece is supported so far", folder.string(), name);
   fail("{} holds no tokenizer: neither tokenizer.json nor vocab.txt is there", folder.string());

@@ -88,6 +88,11 @@ TEST(LoadTokenizer, RefusesOtherTokenizers) {
   EXPECT_EQ(load_error(roberta), roberta.path().string() +
                                      " holds a BPE tokenizer (vocab.json and merges.txt); only "
                                      "WordPiece is supported so far");
+  Folder deberta;
+  deberta.with("spm.model", "");
+  EXPECT_EQ(
+      load_error(deberta),
+      deberta.path().string() + " holds a SentencePiece tokenizer (spm.model); only WordPiece is supported so far");
   Folder albert;
   albert.with("tokenizer.json", R"({"model": {"type": "Unigram", "vocab": []}})");
   EXPECT_EQ(load_error(albert), (albert.path() / "tokenizer.json").string() +
