@@ -1,4 +1,4 @@
-# Two commands do all the set-up: `make demo` and `make test`. The program lands at build/bin/hearth.
+# `make demo` and `make test` install what is missing and build. The program is build/bin/hearth.
 BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
@@ -25,7 +25,7 @@ test: deps
 	cmake --build $(BUILD) -j $(JOBS)
 	scripts/run_tests $(BUILD)
 
-# The file that calls oneDNN also compiles with its version 3.
+# Checks that the file that calls oneDNN compiles with oneDNN 3, too.
 test-onednn3: deps
 	@scripts/install_deps python3-venv
 	scripts/test_onednn3
@@ -46,7 +46,7 @@ bench: build
 	$(BUILD)/bin/hearth bench ops
 	$(BUILD)/bin/hearth bench train --dtype bf16
 
-# Installs what `make build` made.
+# Installs what `make build` has built.
 install:
 	cmake --install $(BUILD) --prefix $(PREFIX)
 

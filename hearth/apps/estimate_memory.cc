@@ -10,6 +10,7 @@
 #include "hearth/bench/table.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/io/json.h"
+#include "hearth/nn/encoder.h"
 
 namespace hearth::apps {
 namespace {

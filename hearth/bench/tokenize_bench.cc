@@ -15,6 +15,7 @@
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/tasks/qa_preprocess.h"
+#include "hearth/tokenizer/tokenizer.h"
 
 namespace hearth::bench {
 namespace {

@@ -18,6 +18,7 @@
 #include "hearth/cpu/system.h"
 #include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/optim/loss_scaler.h"
 #include "hearth/train/training_step.h"
 
 namespace hearth::bench {

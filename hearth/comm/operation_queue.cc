@@ -44,7 +44,11 @@ OperationQueue::OperationQueue(const HearthCommPlugin& plugin, const World& worl
             .store_set = store_set,
             .store_get = store_get,
             .give_up =
-                [](void* self) { return static_cast<int>(static_cast<OperationQueue*>(self)->monitor_.give_up()); }},
+                [](void* self) { return static_cast<int>(static_cast<OperationQueue*>(self)->monitor_.give_up()); },
+            .log =
+                [](void*, HearthCommLogLevel level, const char* message) {
+                  log_message(level == HEARTH_LOG_WARNING ? LogLevel::warning : LogLevel::info, message);
+                }},
       monitor_(world.size > 1 ? store_ : nullptr, {.rank = world.rank,
                                                    .size = world.size,
                                                    .timeout = options_.timeout,

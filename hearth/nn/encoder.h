@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/kernels/activation.h"
 #include "hearth/nn/layers.h"
 #include "hearth/tensor/batch.h"
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/kernels/sequences.h"
 #include "hearth/nn/cursor.h"
 #include "hearth/ops/context.h"
 #include "hearth/tensor/batch.h"

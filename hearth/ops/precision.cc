@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "hearth/cpu/isa.h"
 #include "hearth/kernels/gemm.h"
 
 namespace hearth::ops {

@@ -6,6 +6,7 @@
 #include "hearth/base/error.h"
 #include "hearth/data/qa_dataset.h"
 #include "hearth/io/json.h"
+#include "hearth/ops/context.h"
 #include "hearth/tasks/qa_collator.h"
 #include "hearth/tasks/qa_logits.h"
 #include "hearth/tasks/qa_preprocess.h"

@@ -10,7 +10,7 @@
 namespace hearth::tokenizer {
 namespace {
 
-constexpr std::size_t kBytesPerToken = 4;  // a guess for English
+constexpr std::size_t kBytesPerToken = 4;  // about right for English; only reserves memory
 
 void append(Pieces& pieces, std::int32_t id, Offset offset) {
   pieces.ids.push_back(id);
@@ -45,7 +45,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
     text.replace(at, what.size(), by);
 }
 
-// What the library's WordPiece decoder does to each token, which mostly joins punctuation to the word before.
+// The clean-up of Hugging Face's WordPiece decoder, token by token: it mostly joins punctuation to the word before it.
 void clean_up(std::string& token) {
   constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
       {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},

@@ -11,6 +11,7 @@
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"
 #include "hearth/kernels/peak.h"
+#include "hearth/ops/context.h"
 #include "hearth/train/best_metric.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/profile.h"

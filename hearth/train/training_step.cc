@@ -3,6 +3,7 @@
 #include <array>
 
 #include "hearth/base/profiler.h"
+#include "hearth/ops/context.h"
 
 namespace hearth {
 

@@ -6,6 +6,8 @@
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/nn/model.h"
+#include "hearth/ops/context.h"
 #include "hearth/optim/optimizer.h"
 #include "hearth/optim/schedule.h"
 #include "hearth/verify/compare.h"

@@ -270,6 +270,20 @@ TEST_F(Commands, EstimateMemoryUnderstandsAcceleratesWords) {
   EXPECT_TRUE(contains(hearth("estimate-memory bert-huge").error(), "built-in models are bert-tiny"));
 }
 
+TEST_F(Commands, AModelMadeFromNothingHasATokenizerOfItsFamily) {
+  const auto saved_class = [&] {
+    return io::read_json(folder() / "made/tokenizer_config.json").at("tokenizer_class").get<std::string>();
+  };
+  const std::string made = "init_model --overwrite_output_dir --output_dir made --tokenizer " + start_model().string();
+  ASSERT_EQ(hearth(made + " --config " + (kFixtures / "config.json").string()).status, 0);
+  EXPECT_EQ(saved_class(), "BertTokenizer");
+  write("distilbert.json", R"({"model_type": "distilbert", "architectures": ["DistilBertForQuestionAnswering"],
+      "dim": 16, "hidden_dim": 32, "n_layers": 1, "n_heads": 2, "max_position_embeddings": 64})");
+  const Outcome outcome = hearth(made + " --config distilbert.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(saved_class(), "DistilBertTokenizer");
+}
+
 TEST_F(Commands, ModelsAreMadeFromNothing) {
   EXPECT_EQ(names_in(start_model()),
             std::set<std::string>({"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",

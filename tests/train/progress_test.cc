@@ -34,12 +34,6 @@ class ProgressTest : public testing::Test {
   const Setting kind_{"TERM", "xterm"};
 };
 
-TEST_F(ProgressTest, SurvivesAFullDisk) {
-  const int full = ::open("/dev/full", O_WRONLY);
-  shown("", full, [] { return ""; });
-  ::close(full);
-}
-
 TEST_F(ProgressTest, IsABarOnATerminal) {
   PseudoTerminal terminal(120);
   const std::string text = shown("", terminal.descriptor(), [&] { return terminal.text(); });
@@ -67,6 +61,14 @@ class PipedProgressTest : public ProgressTest {
   }
   int ends_[2];
 };
+
+TEST_F(PipedProgressTest, SurvivesAFullDisk) {
+  const int full = ::open("/dev/full", O_WRONLY);
+  ASSERT_EQ(::write(full, "x", 1), -1);
+  shown("", full, [] { return ""; });
+  ::close(full);
+  EXPECT_TRUE(contains(shown_in_pipe(""), "100% 10/10"));  // stderr works again
+}
 
 TEST_F(PipedProgressTest, IsAPlainLineElsewhere) {
   const std::string end = "a line\ntraining: 100% 10/10 [00:00 elapsed, 00:00 left] loss 0.5\n";
