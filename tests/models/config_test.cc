@@ -160,7 +160,7 @@ TEST_F(ConfigFile, HasRatesBelowOneAndHeadsThatDivide) {
 TEST_F(ConfigFile, HasAMaskedLanguageModelForBertAlone) {
   for (const char* model : {"distilbert-qa", "roberta-cls"}) {
     use(model);
-    expect_refused({"no masked language modelling"}, Head::masked_lm);
+    expect_refused({"masked language modelling is not supported"}, Head::masked_lm);
   }
 }
 
