@@ -19,8 +19,7 @@ class OperationQueue;
 // After a failure every operation fails at once with the same message.
 class EngineGroup final : public ProcessGroup {
  public:
-  // Returns once this rank has joined the others. `plugin` is never unloaded. Without a store other ranks are not
-  // monitored.
+  // Returns once this rank has joined the others. `plugin` is never unloaded. Without a store no rank is monitored.
   EngineGroup(const HearthCommPlugin& plugin, const World& world, std::shared_ptr<Store> store,
               const EngineOptions& options);
   // Finishes the operations under way and leaves the group in order. After a failure, or while an exception unwinds the

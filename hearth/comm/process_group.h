@@ -17,8 +17,7 @@ class Work {
  public:
   virtual ~Work() = default;
   virtual bool done() const = 0;
-  // Throws Error if the operation failed or timed out; the message names the operation and, if known, the rank at
-  // fault.
+  // Throws Error if the operation failed or timed out. The message names the operation and the rank at fault, if known.
   virtual void wait() = 0;
 };
 using WorkPtr = std::shared_ptr<Work>;

@@ -97,8 +97,7 @@ struct Panels {
   Panels from(std::int64_t panel, std::int64_t block) const { return {at(panel, block), blocks}; }
 };
 
-// c = [c +] the matmul of `rows` left panels and `cols` right panels over `depth` k blocks. Rows of c are `pitch`
-// floats apart.
+// c = [c +] the matmul of `rows` left and `cols` right panels over `depth` k blocks; `pitch` is that of c.
 template <class AnyTiles>
 HEARTH_TILES void multiply_panels(std::int64_t rows, std::int64_t cols, std::int64_t depth, const Panels& left,
                                   const Panels& right, float* c, std::int64_t pitch, bool accumulate) {

@@ -125,8 +125,7 @@ inline HWY_NOINLINE float softmax_row(const float* scores, std::int64_t keys, fl
   return hn::GetLane(hn::SumOfLanes(f32, hn::Add(sum0, sum1)));
 }
 
-// A block of 32 keys by 32 queries in backward: its inputs, and where its results go in the operands of the next
-// matmuls.
+// A block of 32 keys by 32 queries in backward: its inputs, and where its results go in operands of the next matmuls.
 struct GradientBlock {
   const float *s, *dp;             // (32, 32)
   const float *lse, *minus_delta;  // per query

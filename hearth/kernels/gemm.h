@@ -13,8 +13,7 @@ namespace hearth::kernels {
 
 // C(m, n) = [C +] A(m, k) B(k, n) [+ bias] [then an activation], sums in f32.
 // A and B have one dtype; a transposed operand is stored (k, m) or (n, k). With A transposed, k counts tokens.
-// C is cut into fixed tiles, each summed by one thread in a fixed order, so the bits do not depend on the number of
-// threads.
+// C is cut into fixed tiles, each summed by one thread in a fixed order: bits do not depend on the number of threads.
 struct GemmArgs {
   std::int64_t m = 0, n = 0, k = 0;
   DType type = DType::f32;  // of A and B

@@ -97,8 +97,7 @@ inline void load_rows(const Operand& operand, std::int64_t row, std::int64_t k, 
                   : _mm512_setzero_si512();
 }
 
-// 16 pairs along k for 32 positions of the other axis: left[i] has pair i of the first 16 positions, right[i] of the
-// other 16.
+// 16 pairs along k for 32 positions of the other axis: left[i] has pair i of positions 0-15, right[i] of 16-31.
 template <Part part, class T>
 inline void load_pairs(const Operand& operand, std::int64_t col, std::int64_t k, Row (&left)[16], Row (&right)[16]) {
   const auto row_at = [&](std::int64_t at) {

@@ -8,8 +8,7 @@ namespace hearth::kernels::amx {
 
 // The layout of packed operands. A tile is 16 rows of 64 bytes. A tile of the left operand has 16 rows x 32 steps along
 // k. A tile of the right operand has 16 pairs along k x 16 columns; the two numbers of a pair are neighbours. A panel
-// is 32 rows (left) or columns (right) over the whole of k: two tiles per 32 steps along k, with zeros up to whole
-// tiles.
+// is 32 rows (left) or columns (right) over the whole of k: two tiles per 32 steps along k, padded with zeros.
 inline constexpr std::int64_t kPanel = 32, kBlock = 32;
 inline constexpr std::int64_t kTileElements = 512;  // bf16
 

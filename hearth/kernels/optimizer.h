@@ -4,8 +4,7 @@
 
 namespace hearth::kernels {
 
-// The sum of squares of n f32 numbers, in f64, over fixed chunks added in order. An infinite or NaN element makes the
-// sum so.
+// The sum of squares of n f32 numbers in f64, over fixed chunks added in order; not finite if an element is not.
 double sum_of_squares(std::int64_t n, const float* x);
 
 struct AdamWStep {

@@ -26,14 +26,12 @@ struct ScheduleOptions {
   double lr_end = 1e-7;        // polynomial, a learning rate
   std::int64_t timescale = 0;  // inverse_sqrt: warmup_steps, or 10,000, where not given
   double min_factor = 0;       // cosine_with_min_lr, warmup_stable_decay
-  // warmup_stable_decay. By default the stable steps are all those between warm-up and decay. Types are linear, cosine
-  // and 1-sqrt.
+  // warmup_stable_decay. By default all steps between warm-up and decay are stable. Types: linear, cosine, 1-sqrt.
   std::optional<std::int64_t> num_decay_steps, num_stable_steps;
   std::string warmup_type = "linear", decay_type = "cosine";
 };
 
-// The factor of the initial learning rate in update number `step`, counted from 0. Only polynomial decay uses
-// `initial_lr`.
+// The factor of the initial learning rate in update number `step`, from 0. Only polynomial decay uses `initial_lr`.
 double schedule_factor(const ScheduleOptions& options, std::int64_t step, double initial_lr);
 
 }  // namespace hearth::optim

@@ -44,8 +44,8 @@ void cut(const Range& range, std::vector<Piece>& pieces) {
   }
 }
 
-// Pieces of whole rows. `range` begins with the parameter; row units are powers of two, so multiples of the largest fit
-// all replicas.
+// Pieces of whole rows. `range` begins with the parameter. Multiples of the largest row unit suit all replicas, because
+// units are powers of two.
 void cut_rows(Parameter& parameter, const Range& range, std::vector<Piece>& pieces) {
   const std::int64_t rows = parameter.shape[0], cols = parameter.shape.size() / rows;
   const std::int64_t unit = std::ranges::max_element(parameter.replicas, {}, &Replica::row_unit)->row_unit;
