@@ -39,7 +39,7 @@ Texts lines_of(std::string_view text) {
   return lines;
 }
 
-// Every context once, every question.
+// Every context once, and every question.
 Texts texts_of(const std::vector<data::QaExample>& examples) {
   Texts texts;
   const std::string* last = nullptr;
@@ -64,7 +64,7 @@ double tokenize(const Texts& texts, const tokenizer::Tokenizer& tokenizer) {
   return std::accumulate(tokens.begin(), tokens.end(), 0.0);
 }
 
-// `work` runs once in each round, fills in what it did, and is timed.
+// Times `work`, which runs once per round and fills in what it did.
 template <class Work>
 void measure(std::vector<TokenizeBenchRow>& rows, std::string name, std::int64_t rounds, const Work& work) {
   const int all = cpu::num_threads();
@@ -96,7 +96,7 @@ std::vector<TokenizeBenchRow> bench_tokenize(const TokenizeBenchOptions& options
     text = io::read_file(options.file);
   }
   const Texts texts = has_questions ? texts_of(examples) : lines_of(text);
-  check(!texts.empty(), "{} holds no text", options.file);
+  check(!texts.empty(), "{} has no text", options.file);
   const double bytes = std::accumulate(texts.begin(), texts.end(), 0.0, [](double sum, std::string_view one) {
     return sum + static_cast<double>(one.size());
   });

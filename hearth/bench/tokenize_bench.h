@@ -14,13 +14,13 @@ struct TokenizeBenchOptions {
 };
 
 struct TokenizeBenchRow {
-  std::string work;  // "tokens", or "features": windows with labels, as run_qa trains on
+  std::string work;  // "tokens", or "features": the windows with labels that run_qa trains on
   int threads = 0;
   double seconds = 0;  // of the fastest round
   double bytes = 0, tokens = 0, features = 0;
 };
 
-// On one thread, and on all where there are several.
+// Runs on one thread and, if there are several, on all.
 std::vector<TokenizeBenchRow> bench_tokenize(const TokenizeBenchOptions& options);
 
 std::vector<io::Json> to_json(const std::vector<TokenizeBenchRow>& rows);

@@ -16,7 +16,7 @@ namespace {
 
 struct sysinfo system_info() {
   struct sysinfo info {};
-  check(sysinfo(&info) == 0, "[system] the kernel does not say how much memory this machine has");
+  check(sysinfo(&info) == 0, "[system] sysinfo failed: the memory size of this machine is unknown");
   return info;
 }
 

@@ -8,9 +8,9 @@ namespace hearth::cpu {
 
 std::size_t memory_total();      // of the machine
 std::size_t memory_available();  // now, before the machine must swap
-std::size_t memory_limit();      // that this process may use: the machine's with its swap, or its control group's
+std::size_t memory_limit();      // of this process: the machine's memory and swap, or its control group's limit
 
-// "always", "madvise", "never", or "unknown" where the kernel does not say.
+// "always", "madvise", "never", or "unknown" if the kernel does not say.
 std::string transparent_huge_pages();
 
 struct ProcessUsage {

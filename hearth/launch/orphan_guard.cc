@@ -26,7 +26,7 @@ std::vector<pid_t> read_groups(int descriptor) {
   }
 }
 
-// Nobody waits for this process, and it keeps nothing open that somebody waits for the end of.
+// Detaches this process: nobody waits for it, and it closes descriptors whose end others may wait for.
 [[noreturn]] void kill_group_after(int process, pid_t group) {
   setsid();
   dup2(process, 0);
@@ -41,7 +41,7 @@ std::vector<pid_t> read_groups(int descriptor) {
 
 void guard_this_process() {
   end_with_parent();
-  const bool on_terminal = isatty(STDIN_FILENO) != 0;  // whose signals a group of its own would miss
+  const bool on_terminal = isatty(STDIN_FILENO) != 0;  // a group of its own would not get the terminal's signals
   const pid_t self = getpid();
   if (!on_terminal) setpgid(0, 0);
   const int process = static_cast<int>(syscall(SYS_pidfd_open, self, 0));
@@ -56,7 +56,7 @@ void guard_this_process() {
 }
 
 OrphanGuard::OrphanGuard() : pid_(fork()) {
-  check(pid_ >= 0, "this system starts no more processes");
+  check(pid_ >= 0, "the system cannot start another process");
   if (pid_ == 0) {
     setpgid(0, 0);
     told_.close_writer();

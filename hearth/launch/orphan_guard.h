@@ -25,9 +25,8 @@ class OrphanGuard {
   pid_t pid_;
 };
 
-// Once the calling process, whatever it becomes, has ended, what it leaves behind in its process group is killed; and
-// it ends when its parent does. For a rank that another program has started: not every mpirun sees to it when it is
-// killed.
+// For a rank that another program has started: once the calling process (or the program it becomes) has ended, the rest
+// of its process group is killed; and it ends when its parent does. Not every mpirun does that when it is killed.
 void guard_this_process();
 
 }  // namespace hearth::launch

@@ -36,8 +36,9 @@ void execute(const ProcessStart& start) {
 }
 
 [[noreturn]] void fail_to_start(const std::string& program, const std::string& why) {
-  fail("cannot start '{}': {}; the target is one of Hearth's commands (hearth --help), a script x.py, or a program",
-       program, why);
+  fail(
+      "cannot start '{}': {}; the target must be one of Hearth's commands (hearth --help), a script x.py, or a program",
+      program, why);
 }
 
 std::string read_all(int descriptor) {

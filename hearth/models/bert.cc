@@ -89,8 +89,9 @@ class BertForMaskedLM final : public BertModel {
 }  // namespace
 
 void check_heads(const Config& config, const nn::EncoderConfig& encoder) {
-  check(encoder.hidden % encoder.heads == 0, "{}: a hidden size of {} does not divide into {} attention heads",
-        config.file(), encoder.hidden, encoder.heads);
+  check(encoder.hidden % encoder.heads == 0,
+        "{}: the hidden size {} is not a multiple of the number of attention heads, {}", config.file(), encoder.hidden,
+        encoder.heads);
 }
 
 nn::EncoderConfig bert_encoder_config(const Config& config) {

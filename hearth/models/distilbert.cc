@@ -95,7 +95,7 @@ std::unique_ptr<Pretrained> make_distilbert(Config config, Head head) {
     case Head::masked_lm:
       break;
   }
-  fail("{}: no {} with DistilBERT; BERT has it", config.file(), name_of(head));
+  fail("{}: {} is not supported for DistilBERT; use BERT", config.file(), name_of(head));
 }
 
 }  // namespace hearth::models

@@ -4,7 +4,7 @@
 
 #include "hearth/models/pretrained.h"
 
-// One file a family: config.json -> a model with the head wanted, weights not yet set.
+// One file per model family. Each function builds a model with the given head from config.json, without weights.
 namespace hearth::models {
 
 std::unique_ptr<Pretrained> make_bert(Config config, Head head);
@@ -13,7 +13,7 @@ std::unique_ptr<Pretrained> make_roberta(Config config, Head head);
 
 void check_heads(const Config& config, const nn::EncoderConfig& encoder);
 
-// What BERT and RoBERTa have in common.
+// Shared by BERT and RoBERTa.
 nn::EncoderConfig bert_encoder_config(const Config& config);
 const nn::EncoderNames& bert_encoder_names();
 

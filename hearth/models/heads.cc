@@ -34,7 +34,8 @@ nn::ModelOutput SpanHead::operator()(ops::Context& ctx, const Batch& batch, cons
 nn::ModelOutput classify(ops::Context& ctx, const Batch& batch, const Var& logits, float label_smoothing) {
   nn::ModelOutput output{{}, {{"logits", logits}}};
   if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end()) {
-    check(logits.value().row_size() > 1, "a model with one label is a regression, which has no loss here; give it two");
+    check(logits.value().row_size() > 1,
+          "a model with one label is a regression model, for which there is no loss; use at least two labels");
     output.loss = ops::cross_entropy(ctx, logits, labels->second, -100, label_smoothing);
   }
   return output;

@@ -3,7 +3,7 @@
 #include "hearth/nn/encoder.h"
 #include "hearth/nn/model.h"
 
-// Heads on an encoder's hidden states (T, H), shared by the families.
+// Heads on the hidden states (T, H) of an encoder, shared by the model families.
 namespace hearth::models {
 
 // qa_outputs: start and end logits of each token, (T) each.
@@ -18,7 +18,7 @@ class SpanHead {
   std::uint32_t site_;
 };
 
-// The logits of one class a row, (S, labels), and their loss.
+// The logits (S, labels) of a classifier with one row per sequence, and their loss.
 nn::ModelOutput classify(ops::Context& ctx, const Batch& batch, const Var& logits, float label_smoothing);
 
 }  // namespace hearth::models

@@ -15,14 +15,16 @@ namespace hearth::models {
 enum class Head { question_answering, sequence_classification, masked_lm };
 std::string_view name_of(Head);
 
-// What the families share: an encoder under a prefix, a head, weights that come from and go to a folder.
+// The base of all model families: an encoder whose parameter names have a prefix, a head, and weights that are loaded
+// from and saved to a folder.
 class Pretrained : public nn::Model {
  public:
   Pretrained(Config config, std::string prefix, std::string architecture)
       : config_(std::move(config)), prefix_(std::move(prefix)), architecture_(std::move(architecture)) {}
 
-  // Every parameter from the folder's weights, in f32, f16 or bf16, with or without the prefix, old gamma/beta names
-  // included. What is missing of the head is initialised, and said so; anything else missing or misshapen is an error.
+  // Loads every parameter from the folder's weights: f32, f16 or bf16, names with or without the prefix, old gamma/beta
+  // names included. Missing parameters of the head are initialised, with a log line; any other missing parameter, or
+  // one of the wrong shape, is an Error.
   void load_weights(const std::filesystem::path& folder, std::uint64_t seed);
   void initialise_all(std::uint64_t seed);
 
@@ -39,7 +41,7 @@ class Pretrained : public nn::Model {
   virtual const nn::Encoder& encoder() const = 0;
 
  protected:
-  // From the encoder's last hidden states (T, H) to logits and, where the batch has labels, the loss.
+  // From the encoder's last hidden states (T, H) to logits and, if the batch has labels, the loss.
   virtual nn::ModelOutput head(ops::Context& ctx, const Batch& batch, const Var& hidden) = 0;
 
   Config config_;
@@ -51,9 +53,9 @@ class Pretrained : public nn::Model {
   std::string prefix_, architecture_;
 };
 
-// A model of the folder's family with the head wanted, built and loaded.
+// Builds a model of the folder's family with the given head and loads its weights.
 struct LoadOptions {
-  std::uint64_t seed = 42;                   // of what must be initialised
+  std::uint64_t seed = 42;                   // for parameters that are initialised
   std::string config_overrides = {};         // "field=value,..."
   std::filesystem::path config_folder = {};  // where config.json is, if not beside the weights
 };

@@ -10,7 +10,7 @@ namespace {
 struct Family {
   std::string_view model_type;
   std::unique_ptr<Pretrained> (*make)(Config, Head);
-  std::vector<std::string_view> fields;  // that config.json may leave to their defaults
+  std::vector<std::string_view> fields;  // of config.json with a default
 };
 
 const std::array<Family, 3>& families() {
@@ -35,14 +35,14 @@ const std::array<Family, 3>& families() {
 const Family& family_of(const Config& config) {
   const std::string type = config.model_type();
   const auto found = std::ranges::find(families(), type, &Family::model_type);
-  check(found != families().end(), "{}: the model_type '{}' is not supported; bert, distilbert and roberta are",
+  check(found != families().end(), "{}: model_type '{}' is not supported; use bert, distilbert or roberta",
         config.file(), type);
   return *found;
 }
 
 std::unique_ptr<Pretrained> make(Config config, Head head) {
   const Family& family = family_of(config);
-  // Start and end: transformers sizes this head, too, by the number of labels.
+  // Start and end logits: transformers sizes this head by the number of labels as well.
   if (head == Head::question_answering && config.num_labels() != 2) config.forget_labels();
   std::unique_ptr<Pretrained> model = family.make(std::move(config), head);
   model->parameters().allocate();
@@ -74,7 +74,7 @@ std::optional<Head> known_head_of(const Config& config) {
   const auto architectures = config.values().find("architectures");
   check(architectures != config.values().end() && architectures->is_array() && !architectures->empty() &&
             architectures->front().is_string(),
-        "{} has no \"architectures\", which would say what the model is for", config.file());
+        "{} has no \"architectures\", so its head is unknown", config.file());
   const auto name = architectures->front().get<std::string>();
   if (name.ends_with("ForQuestionAnswering")) return Head::question_answering;
   if (name.ends_with("ForSequenceClassification")) return Head::sequence_classification;

@@ -81,7 +81,7 @@ std::unique_ptr<Pretrained> make_roberta(Config config, Head head) {
     case Head::masked_lm:
       break;
   }
-  fail("{}: no {} with RoBERTa; BERT has it", config.file(), name_of(head));
+  fail("{}: {} is not supported for RoBERTa; use BERT", config.file(), name_of(head));
 }
 
 }  // namespace hearth::models

@@ -13,17 +13,17 @@
 namespace hearth::nn {
 
 struct ModelOutput {
-  Var loss;                                         // one number; undefined where the batch has no labels
+  Var loss;                                         // one number; undefined if the batch has no labels
   std::vector<std::pair<std::string, Var>> logits;  // f32, named as transformers names them
 };
 
-// What a trainer needs of a model. The batch must outlive the context's tape.
+// The interface between the trainer and a model. The batch must outlive the context's tape: backward reads it.
 class Model {
  public:
   virtual ~Model() = default;
 
   virtual ModelOutput forward(ops::Context& ctx, const Batch& batch) = 0;
-  virtual std::int64_t max_positions() const = 0;               // the longest sequence it can read
+  virtual std::int64_t max_positions() const = 0;               // the longest sequence it accepts
   virtual double training_flops(const Batch& batch) const = 0;  // of a forward and backward pass
   virtual void set_gradient_checkpointing(bool on) = 0;
   virtual void set_label_smoothing(float factor) = 0;
@@ -39,6 +39,6 @@ class Model {
 };
 
 kernels::Sequences sequences_of(const Batch& batch);      // tokens
-kernels::Sequences sequence_rows_of(const Batch& batch);  // arrays with one row a sequence
+kernels::Sequences sequence_rows_of(const Batch& batch);  // arrays with one row per sequence
 
 }  // namespace hearth::nn

@@ -142,7 +142,7 @@ TEST_F(BadInput, ModelsThatDoNotFit) {
   write("model/config.json", io::dump_json(config, 2));
   expect_error(flags, {"config.json", "gpt2"});
   expect_error("--do_eval --config_overrides hidden_siz=3", {"hidden_siz"});
-  expect_error("--do_eval --config_overrides num_attention_heads=5", {"5 attention heads"});
+  expect_error("--do_eval --config_overrides num_attention_heads=5", {"number of attention heads, 5"});
 }
 
 TEST_F(BadInput, ATokenizerOfAnotherModel) {

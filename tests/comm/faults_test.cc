@@ -53,7 +53,7 @@ TEST(TimeOuts, NameTheOperationAndTheRankThatDidNotCome) {
     }
     const std::string message = error_of([&] { group.all_reduce(&number, 1, DType::f32)->wait(); });
     EXPECT_TRUE(contains(message, "all_reduce")) << message;
-    EXPECT_TRUE(contains(message, "rank 2 has not come to it (last seen in barrier")) << message;
+    EXPECT_TRUE(contains(message, "rank 2 has not reached it (last seen in barrier")) << message;
     EXPECT_FALSE(message.find("rank 0 has") != message.npos || message.find("rank 1 has") != message.npos) << message;
     // From now on everything fails at once, in the same words.
     EXPECT_EQ(error_of([&] { group.broadcast(&number, 1, DType::f32, 0)->wait(); }), message);

@@ -69,7 +69,7 @@ TEST(JsonDump, StringsAsPython) {
 
 TEST(JsonDump, RefusesWhatIsNotUtf8) {
   for (const char* bad : {"ab\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"}) {
-    EXPECT_TRUE(contains(error_of([&] { one_line(bad); }), "not UTF-8")) << bad;
+    EXPECT_TRUE(contains(error_of([&] { one_line(bad); }), "not valid UTF-8")) << bad;
   }
 }
 

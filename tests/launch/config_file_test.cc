@@ -127,7 +127,7 @@ TEST_F(BadConfigFile, WrongValuesAreNamed) {
 TEST_F(BadConfigFile, WhatIsNoTableOfKeysIsAnError) {
   for (const char* text : {"", "bert\n", "- a\n"}) {
     const auto file = write("config.yaml", text);
-    EXPECT_TRUE(contains(error_of([&] { read_launch_config(file); }), "is no launch configuration"));
+    EXPECT_TRUE(contains(error_of([&] { read_launch_config(file); }), "is not a launch file"));
   }
   EXPECT_TRUE(contains(error_of([&] { read_launch_config(write("a.yaml", "use_cpu: true\n")); }), "distributed_type"));
 }
