@@ -25,7 +25,7 @@ test: deps
 	cmake --build $(BUILD) -j $(JOBS)
 	scripts/run_tests $(BUILD)
 
-# Checks that the file that calls oneDNN compiles with oneDNN 3, too.
+# Builds with oneDNN 3 and runs the tests of kernels, ops and verify.
 test-onednn3: deps
 	@scripts/install_deps python3-venv
 	scripts/test_onednn3

@@ -113,7 +113,7 @@ int estimate_memory(std::span<const std::string> words) {
     table.add(to_row(plan, estimate));
   }
   if (!json)
-    fmt::print("{}, batch {}, {} tokens a sequence, GiB a process\n\n{}", model, sizes.batch, sizes.seq,
+    fmt::print("{}, batch {}, {} tokens per sequence, GiB per process\n\n{}", model, sizes.batch, sizes.seq,
                table.to_string());
   return 0;
 }

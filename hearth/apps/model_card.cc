@@ -36,7 +36,7 @@ std::string title_of(std::string name) {
   return name;
 }
 
-// The key says how good the model is, not how long its evaluation took or how much it read.
+// Whether the key is a measure of quality: an eval_ metric that is neither a time, a speed nor memory.
 bool is_score(const std::string& key) {
   if (!key.starts_with("eval_") || key.find("_mem_") != key.npos) return false;
   return !key.ends_with("_runtime") && !key.ends_with("_per_second") && !key.ends_with("_time");
@@ -68,7 +68,7 @@ std::string model_index(const tasks::RunQaArguments& args, const io::Json& evalu
   std::string result =
       index + "  results:\n  - task:\n      name: Question Answering\n      type: question-answering\n";
   result += fmt::format("    dataset:\n      name: {}\n      type: {}\n      split: validation\n    metrics:\n",
-                        quoted(file), file.ends_with(".csv") ? "csv" : "json");
+                        quoted(file), file.ends_with(".csv") || file.ends_with(".tsv") ? "csv" : "json");
   for (const auto& [type, key] : metrics)
     result +=
         fmt::format("    - name: {}\n      type: {}\n      value: {}\n", title_of(key), type, text_of(evaluation[key]));
@@ -150,7 +150,8 @@ std::string opening(const tasks::RunQaArguments& args, const ModelCardFacts& fac
   return text;
 }
 
-// One or two parts as the Hub allows them, and no "." or ".." among them.
+// Whether `part` may be the owner or the name in a Hub id "owner/name". A leading dot is refused, which excludes "."
+// and "..".
 bool is_name_part(std::string_view part) {
   const auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; };
   return !part.empty() && !part.starts_with('.') && std::ranges::all_of(part, allowed);

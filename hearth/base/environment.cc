@@ -48,7 +48,7 @@ constexpr std::array kVariables{
     EnvironmentVariable{"HWLOC_XMLFILE", "a machine described in a file, for `hearth launch --dry_run`"},
     EnvironmentVariable{"MASTER_ADDR", "the host of rank 0"},
     EnvironmentVariable{"MASTER_PORT", "its port"},
-    EnvironmentVariable{"CCL_WORKER_COUNT", "threads of oneCCL a process; `hearth launch` sets as many cores aside"},
+    EnvironmentVariable{"CCL_WORKER_COUNT", "threads of oneCCL per process; `hearth launch` reserves as many cores"},
     EnvironmentVariable{"CCL_WORKER_AFFINITY", "the processors of oneCCL's threads, of all ranks of a host in order"},
     EnvironmentVariable{"HEARTH_JOB_TOKEN", "a random word that the ranks of one job share"},
     EnvironmentVariable{"HEARTH_PROGRESS_PIPE", "the pipe through which `hearth launch` gets a rank's progress bar"},

@@ -15,7 +15,8 @@ constexpr std::size_t kShortestBar = 10, kLongestBar = 24;
 constexpr char kSeparator = '\x1f';
 constexpr std::string_view kMark = "\x1fprogress\x1f";
 
-std::int64_t in_parts(const ProgressLine& line, std::int64_t parts) {  // 100% only where all is done
+// The share that is done, in `parts`, rounded down: 100% only at the end, or without a total.
+std::int64_t in_parts(const ProgressLine& line, std::int64_t parts) {
   if (line.total <= 0) return parts;
   const double share = static_cast<double>(line.done) / static_cast<double>(line.total);
   return static_cast<std::int64_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(parts));
@@ -40,7 +41,7 @@ std::string bar_text(const ProgressLine& line, std::size_t columns) {
   return fmt::format("|{}{}|", std::string(filled, '#'), std::string(columns - filled, '-'));
 }
 
-// The details from the first on that fit into so many columns, the space before them included.
+// As many details as fit into `columns`, in order, with the space before each.
 std::string fitting_details(const ProgressLine& line, std::size_t columns) {
   std::string text;
   for (const std::string& detail : line.details) {
@@ -68,7 +69,7 @@ std::string fitted(const ProgressLine& line, std::size_t columns) {
   const std::string title = shortened(line.title, room / 3);
   const std::string tail = numbers(line);
 
-  const std::size_t without_bar = columns_of(title) + 1 + 2 + 1 + tail.size();
+  const std::size_t without_bar = columns_of(title) + 1 + 2 + 1 + tail.size();  // space, the bar's two ends, space
   if (without_bar + kShortestBar <= room) {
     const std::string details = fitting_details(line, room - without_bar - kShortestBar);
     const std::size_t bar = std::min(kLongestBar, room - without_bar - columns_of(details));

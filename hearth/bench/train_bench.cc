@@ -63,6 +63,7 @@ double reduced(const parallel::Team& team, double value, comm::ReduceOp op) {
   return value;
 }
 
+// Sums the spans of GradientReducer::finish and DataParallel::share_weights, found by their names.
 double seconds_waited(const Profiler& profiler) {
   double seconds = 0;
   for (const Profiler::Total& total : profiler.totals())
@@ -92,7 +93,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
   result.ranks = team.size();
   result.backend = team.group().backend();
   std::optional<Profiler> profiler;
-  double own_waited = 0;
+  double waited_before = 0;
   for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
     const Batch batch = next_batch(workload, team);
     if (step == options.warmup && team.size() > 1) profiler.emplace();
@@ -112,8 +113,8 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
 
     result.seconds.push_back(reduced(team, own_seconds, comm::ReduceOp::max));
     if (profiler) {
-      const double waited = seconds_waited(*profiler) - own_waited;
-      own_waited += waited;
+      const double waited = seconds_waited(*profiler) - waited_before;
+      waited_before += waited;
       result.waited += reduced(team, waited, comm::ReduceOp::avg);
       result.exposed += reduced(team, waited, comm::ReduceOp::min);
       result.bytes_sent += static_cast<double>(learner.reducer().launched_bytes());
@@ -186,7 +187,9 @@ std::string TrainBenchResult::to_text() const {
     text += fmt::format("  {:<22} {}\n", name, value);
   };
   if (ranks > 1)
-    row("ranks", fmt::format("{} over {}, each with the batch and threads above; figures are totals of all ranks{}{}",
+    row("ranks", fmt::format("{} over {}, each with the batch and threads above; tokens/s, sequences/s, GFLOP/s and "
+                             "memory are totals of all ranks; "
+                             "allocations and page faults are those of rank 0{}{}",
                              ranks, backend, options.distribution.partition.sharded ? "; sharded optimizer" : "",
                              options.distribution.wire == DType::bf16 ? "; bf16 on the wire" : ""));
   row("seconds per step",
@@ -214,7 +217,10 @@ std::string TrainBenchResult::to_text() const {
                   ranks > 1 ? fmt::format(", {:.2f} of it on rank 0", number("peak_rss_bytes") / (1 << 30)) : ""));
   row("allocations per step", fmt::format("{:.1f} from the system", number("allocations_per_step")));
   row("page faults per step", fmt::format("{:.1f}", number("page_faults_per_step")));
-  if (skipped > 0) row("skipped steps", fmt::format("{:.0f}: fp16 overflowed, so their time has no update", skipped));
+  if (skipped > 0)
+    row("skipped steps",
+        fmt::format("{:.0f}: gradients overflowed in fp16; these steps are timed without an optimizer update",
+                    skipped));
   return text;
 }
 

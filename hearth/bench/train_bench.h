@@ -20,7 +20,7 @@ struct TrainBenchOptions {
   std::int64_t steps = 5, warmup = 2;
   std::string lengths;  // a file, see read_lengths; empty: every sequence has `seq` tokens
   parallel::DataParallelOptions distribution;
-  // Called by rank 0 before each timed step; the other ranks wait for it.
+  // Called by rank 0 before each timed step, while the other ranks wait; `--in_turn` stops the process here.
   std::function<void(const TrainBenchResult& so_far)> before_step = [](const TrainBenchResult&) {};
 };
 

@@ -9,8 +9,9 @@
 //   gone          `gone/RANK` = "died" (set by the store when the rank's connection breaks), "failed", or "left NUMBER"
 //                 (it ended in order after that many collectives).
 //   missed        a gone rank without which the operation under way cannot end.
-//   verdict       the sentence that names the ranks at fault. The first rank that reaches one publishes it, so that all
-//                 ranks say the same.
+//   verdict       the sentence that names the ranks at fault. A rank that reaches a verdict publishes it, and a rank
+//   that
+//                 reads one before it has its own repeats it. A verdict that rank 0 cannot be reached is not published.
 //
 // Each rank has a thread of its own for this (run). Every `beat` it exchanges signs with the store; in between it only
 // publishes a new operation. The waiting plug-in asks give_up(), which is true once a rank is missed, the time is out,
@@ -37,8 +38,8 @@ namespace hearth::comm {
 namespace {
 
 constexpr int kPatience = 4;                      // beats without a sign of life before a rank counts as silent
-constexpr std::chrono::milliseconds kFresh{100};  // how often a rank publishes its current operation,
-constexpr int kManyRanks = 16;                    // times size / 16 in larger jobs, to limit the load on rank 0
+constexpr std::chrono::milliseconds kFresh{100};  // interval at which a rank publishes a new operation
+constexpr int kManyRanks = 16;                    // in larger jobs that interval is multiplied by size / 16
 constexpr std::chrono::seconds kFarewell{2};      // for the last writes to reach the store
 constexpr std::string_view kSilent = "gives no sign of life";
 
@@ -69,6 +70,7 @@ Monitor::Monitor(std::shared_ptr<Store> store, Settings settings)
   if (store_) thread_ = std::thread([this] { run(); });
 }
 
+// A group that ends in order has called stop(false) before; otherwise this rank has failed.
 Monitor::~Monitor() { stop(true); }
 
 void Monitor::enter(const char* name, bool of_all_ranks) {
@@ -97,7 +99,7 @@ std::string Monitor::own_sign() const { return fmt::format("{} {} {}", beats_, n
 void Monitor::run() {
   const auto fresh = kFresh * std::max(1, settings_.size / kManyRanks);
   std::unique_lock lock(mutex_);
-  for (auto next_beat = Clock::now(); rest_ == Rest::live;) {
+  for (auto next_beat = Clock::now(); ending_ == Ending::none;) {
     const bool beat = Clock::now() >= next_beat;
     lock.unlock();
     try {
@@ -112,10 +114,10 @@ void Monitor::run() {
     lock.lock();
     if (beat) next_beat = Clock::now() + settings_.beat;
     const auto pause = std::min<Clock::duration>(fresh, next_beat - Clock::now());
-    changed_.wait_for(lock, pause, [&] { return rest_ != Rest::live; });
+    changed_.wait_for(lock, pause, [&] { return ending_ != Ending::none; });
   }
   const std::string sign = own_sign();
-  const std::string rest = rest_ == Rest::failed ? "failed" : fmt::format("left {}", number_);
+  const std::string ending = ending_ == Ending::failed ? "failed" : fmt::format("left {}", number_);
   const std::string verdict = std::exchange(verdict_to_tell_, "");
   const bool lost = !store_failure_.empty();
   lock.unlock();
@@ -211,7 +213,8 @@ std::string Monitor::explain(const std::string& failure) {
   return names.empty() ? text : text + "; " + names;
 }
 
-// Waits until the thread has read the tables twice after the failure, so that they are newer than it, then judges.
+// Waits until the thread has read the tables twice after the failure, so that the tables are newer than
+// the failure, then judges.
 std::string Monitor::suspects() {
   if (!store_) return "";
   std::unique_lock lock(mutex_);
@@ -282,7 +285,7 @@ std::string Monitor::suspects_silent(const Table& before) const {
 void Monitor::stop(bool failed) {
   if (!thread_.joinable()) return;
   std::unique_lock lock(mutex_);
-  rest_ = failed ? Rest::failed : Rest::left;
+  ending_ = failed ? Ending::failed : Ending::left;
   changed_.notify_all();
   const auto patience = store_silent_ ? std::chrono::seconds(0) : kFarewell;
   if (!changed_.wait_for(lock, patience, [&] { return finished_; })) store_->interrupt();

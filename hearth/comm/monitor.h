@@ -44,7 +44,7 @@ class Monitor {
  private:
   using Clock = std::chrono::steady_clock;
   using Table = std::map<std::string, std::string>;
-  enum class Rest { live, failed, left };
+  enum class Ending { none, failed, left };
 
   std::string operation() const;
   std::string own_sign() const;
@@ -76,7 +76,7 @@ class Monitor {
   std::string operation_told_, verdict_, verdict_to_tell_, store_failure_;
   bool explaining_ = false, store_silent_ = false;
 
-  Rest rest_ = Rest::live;
+  Ending ending_ = Ending::none;
   bool finished_ = false;
   std::thread thread_;
 };

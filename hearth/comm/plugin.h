@@ -1,8 +1,9 @@
 #pragma once
 
 // The interface between Hearth and a communication library that is loaded at run time. Only plain C types cross it, so
-// that a plug-in may be built by another compiler. Hearth calls a plug-in from one thread, and every call blocks. A
-// call returns nullptr, or a sentence that says what failed; the sentence stays valid until the next call.
+// that a plug-in may be built by another compiler. Hearth calls a plug-in from one thread. Every call except
+// `send`, `recv` and `poll` blocks until the operation has ended. A call returns nullptr, or a sentence that says what
+// failed; the sentence stays valid until the next call.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 
 extern "C" {
 
+// bf16, f16 and averages are not passed to plug-ins: Hearth composes them from these operations (docs/distributed.md).
 enum HearthCommType { HEARTH_F32, HEARTH_F64, HEARTH_I32, HEARTH_I64, HEARTH_U8 };
 enum HearthCommOp { HEARTH_SUM, HEARTH_PROD, HEARTH_MIN, HEARTH_MAX };
 enum HearthCommLogLevel { HEARTH_LOG_INFO, HEARTH_LOG_WARNING };
@@ -25,7 +27,8 @@ struct HearthCommWorld {
   int64_t timeout_ms;        // for joining and for each operation
   size_t max_message_bytes;  // the largest message to pass to the library: 2^30, less in tests
   void* context;             // first argument of the functions below
-  // The job's key-value store. `get` waits for the key. Non-zero: the key did not come in time.
+  // The job's key-value store. `store_get` waits for the key. Both return 0, or non-zero on failure: no store, no key
+  // in time, or a value larger than `capacity`.
   int (*store_set)(void* context, const char* key, const void* value, size_t size);
   int (*store_get)(void* context, const char* key, void* value, size_t capacity, size_t* size);
   // To be asked while an operation waits for other ranks. Non-zero: return an error now.
@@ -40,6 +43,8 @@ struct HearthCommPlugin {
   const char* library;  // the library behind it, with its version: "MPICH 4.0.2"
 
   const char* (*join)(const HearthCommWorld* world, void** engine);
+  // Below, `count` (in elements) and `bytes` are the size of one rank's part; `whole`, `in` and `out` hold one part per
+  // rank, in the order of ranks.
   const char* (*all_reduce)(void* engine, void* data, size_t count, HearthCommType type, HearthCommOp op);
   const char* (*reduce)(void* engine, void* data, size_t count, HearthCommType type, HearthCommOp op, int root);
   // In place is allowed here and in all_gather, gather and scatter: `part` may be this rank's part of `whole`.
@@ -51,7 +56,7 @@ struct HearthCommPlugin {
   const char* (*scatter)(void* engine, const void* whole, void* part, size_t bytes, int root);
   const char* (*all_to_all)(void* engine, const void* in, void* out, size_t bytes);
   const char* (*barrier)(void* engine);
-  // `send` and `recv` start a message; it has ended when `poll` says so, and must be polled until then.
+  // `send` and `recv` start a message. `poll` must be called until it sets `done`, and then frees the request.
   const char* (*send)(void* engine, const void* data, size_t bytes, int to, int tag, void** request);
   const char* (*recv)(void* engine, void* data, size_t bytes, int from, int tag, void** request);
   const char* (*poll)(void* engine, void* request, int* done);

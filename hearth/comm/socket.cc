@@ -77,7 +77,9 @@ Socket::~Socket() {
 Socket listen_at(const std::string& host, int port) {
   const Addresses addresses = resolve(host, port, SOCK_STREAM);
   int error = 0;
-  bool in_use = false;  // stop there: with another address of this name the other ranks would reach the port's user
+  // The search ends at an address in use: on a later address of the same name, rank 0 would listen where the other
+  // ranks do not look first, and they would reach the program that holds the port.
+  bool in_use = false;
   Socket socket = first_usable(addresses, SOCK_NONBLOCK, error, [&](const Socket& opened, const addrinfo& address) {
     set_option(opened, SOL_SOCKET, SO_REUSEADDR);
     const bool listens = !in_use && bind(opened.descriptor(), address.ai_addr, address.ai_addrlen) == 0 &&
@@ -115,7 +117,7 @@ Socket connect_to(const std::string& host, int port, milliseconds timeout) {
       return socket;
     }
     check(steady_clock::now() < deadline,
-          "[comm] rank 0 does not answer at {}:{} for {:.3g} s: check that it runs there, and that MASTER_ADDR and "
+          "[comm] rank 0 has not answered at {}:{} for {:.3g} s: check that it runs there, and that MASTER_ADDR and "
           "MASTER_PORT are the same on every rank",
           host, port, std::chrono::duration<double>(timeout).count());
     std::this_thread::sleep_for(pause);

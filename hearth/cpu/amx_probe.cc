@@ -20,10 +20,10 @@ namespace {
 constexpr int kRows = 16, kColumns = 16, kDepth = 32;
 constexpr unsigned kSecondsAllowed = 10;
 
-// Palette 1, whose shape the architecture fixes: eight tiles of 16 rows of 64 bytes.
+// Palette 1 has eight tiles of 16 rows x 64 bytes, fixed by the architecture; the probe uses three of them.
 struct alignas(64) TileConfig {
   std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  std::uint16_t bytes_a_row[16] = {64, 64, 64};
+  std::uint16_t bytes_per_row[16] = {64, 64, 64};
   std::uint8_t rows[16] = {16, 16, 16};
 };
 static_assert(sizeof(TileConfig) == 64);
@@ -57,7 +57,9 @@ bool is_right(const Product& product) {
 }
 
 __attribute__((target("amx-tile,amx-bf16"))) void multiply(Product& product) {
-  static const TileConfig config;  // static: GCC's intrinsic tells the optimizer of its first bytes alone
+  // static: GCC's intrinsic declares that it reads only the first bytes, so the optimizer would drop the stores to the
+  // rest of a local variable.
+  static const TileConfig config;
   _tile_loadconfig(&config);
   _tile_zero(0);
   _tile_loadd(1, product.a, sizeof product.a[0]);

@@ -26,7 +26,9 @@ static_assert(sizeof(TileConfig) == 64);
 class Tiles {
  public:
   HEARTH_TILES Tiles() {
-    static constexpr TileConfig config;  // static: GCC's intrinsic tells the optimizer of its first bytes alone
+    // static: GCC's intrinsic declares that it reads only the first bytes, so the optimizer would drop the stores to
+    // the rest of a local variable.
+    static constexpr TileConfig config;
     _tile_loadconfig(&config);
   }
   HEARTH_TILES ~Tiles() { _tile_release(); }

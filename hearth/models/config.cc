@@ -64,7 +64,7 @@ std::int64_t Config::num_labels() const {
   const auto labels = values_.find("id2label");
   if (labels != values_.end() && labels->is_object() && !labels->empty())
     return static_cast<std::int64_t>(labels->size());
-  return std::max<std::int64_t>(1, size_or("num_labels", 2));
+  return std::max<std::int64_t>(1, size_or("num_labels", 2));  // a head has at least one output
 }
 
 void Config::forget_labels() {

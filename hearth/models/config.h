@@ -29,8 +29,9 @@ class Config {
   // An Error unless the key is missing, null or has this value, the only one that Hearth supports.
   void require(std::string_view key, const io::Json& value) const;
 
-  // Applies "hidden_dropout_prob=0,layer_norm_eps=1e-5". Fields must be in config.json or in `known`. Values are parsed
-  // as JSON; anything that is not JSON is a string.
+  // Applies "hidden_dropout_prob=0,layer_norm_eps=1e-5". Fields must be in config.json or in `known`. Commas separate
+  // the fields, so a value cannot contain one. A value is parsed as JSON (`true`, not `True`); anything else is a
+  // string.
   void override_fields(std::string_view overrides, const std::vector<std::string_view>& known);
 
   const io::Json& values() const { return values_; }

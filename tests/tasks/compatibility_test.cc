@@ -57,7 +57,7 @@ std::string row(const std::vector<Arguments::Declared>& flags, const std::string
 }
 
 std::string table(const std::string& title, const std::vector<Arguments::Declared>& flags, const Names& names) {
-  std::string text = "\n### " + title + "\n\n| flag | | meaning, or the reason |\n|---|---|---|\n";
+  std::string text = "\n### " + title + "\n\n| flag | status | meaning, or the reason |\n|---|---|---|\n";
   for (const std::string& name : names) text += row(flags, name);
   return text;
 }
