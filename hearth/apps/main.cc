@@ -14,9 +14,9 @@
 #include "hearth/apps/command.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
-#include "hearth/base/usage_error.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
+#include "hearth/base/usage_error.h"
 #include "hearth/base/version.h"
 #include "hearth/train/progress.h"
 
@@ -54,9 +54,9 @@ std::string nearest_command(const std::string& word) {
 
 int fail_with_unknown(const std::string& word) {
   const std::string nearest = nearest_command(word);
-  print_error(fmt::format("'{}' is not a command{}", word,
-                          nearest.empty() ? "; 'hearth --help' lists the commands"
-                                          : hearth::did_you_mean("'hearth " + nearest + "'")));
+  print_error(fmt::format(
+      "'{}' is not a command{}", word,
+      nearest.empty() ? "; 'hearth --help' lists the commands" : hearth::did_you_mean("'hearth " + nearest + "'")));
   return kUsageStatus;
 }
 

@@ -124,7 +124,7 @@ void Monitor::run() {
   if (!lost) try {
       if (!verdict.empty()) store_->set("verdict", verdict);
       store_->set(key("progress", settings_.rank), sign);
-      store_->set(key("gone", settings_.rank), rest);
+      store_->set(key("gone", settings_.rank), ending);
       store_->leave();
     } catch (const Error&) {  // rank 0 ended first
     }

@@ -145,7 +145,12 @@ void create_directories(const std::filesystem::path& path) {
 }
 
 void check_readable(const std::filesystem::path& file) {
-  if (OpenFile(file).is_folder()) fail_reading(file, EISDIR);
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) fail_reading(file, errno);
+  if (S_ISDIR(status.st_mode)) fail_reading(file, EISDIR);
+  check(S_ISREG(status.st_mode), "Cannot read {}: it is not a regular file",
+        file.string());  // a pipe is read only once
+  const OpenFile opens(file);
 }
 
 void check_writable(const std::filesystem::path& folder) {

@@ -25,11 +25,25 @@ Json special_tokens_of(const BertConfig& config) {
           {"unk_token", config.unk_token}};
 }
 
+bool is_token_object(const Json& value) { return value.is_object() && value.contains("content"); }
+
+// Calls `change` for every special token that is an object, alone or in a list.
+template <class Change>
+void for_each_token_object(Json& json, const Change& change) {
+  for (auto& [key, value] : json.items()) {
+    if (is_token_object(value)) change(value);
+    for (Json& item : value.is_array() ? value : Json::array())
+      if (is_token_object(item)) change(item);
+  }
+}
+
 // Adds the keys that are not there yet.
 void complete(Json& object, const Json& others) {
   for (const auto& [key, value] : others.items())
     if (!object.contains(key)) object[key] = value;
 }
+
+Json content_of(const Json& token) { return is_token_object(token) ? token["content"] : token; }
 
 // Those of tokenizer_config.json and those that special_tokens_map.json adds.
 Json additional_special_tokens(const TokenizerFiles& read) {
@@ -37,7 +51,7 @@ Json additional_special_tokens(const TokenizerFiles& read) {
   const auto add = [&](const Json& object) {
     const Json found = object.value("additional_special_tokens", Json());
     for (const Json& token : found.is_array() ? found : Json::array())
-      if (std::ranges::find(tokens, token) == tokens.end()) tokens.push_back(token);
+      if (std::ranges::find(tokens, content_of(token), content_of) == tokens.end()) tokens.push_back(token);
   };
   add(read.settings);
   if (special_tokens_map_counts(read.settings)) add(read.special_tokens_map);
@@ -53,6 +67,7 @@ Json make_special_tokens_map(const BertConfig& config, const TokenizerFiles& rea
     if (!known.is_object() || known.value("content", Json()) != name) json[key] = name;
   }
   if (const Json more = additional_special_tokens(read); !more.empty()) json["additional_special_tokens"] = more;
+  for_each_token_object(json, [](Json& token) { token.erase("__type"); });
   return json;
 }
 
@@ -69,6 +84,7 @@ Json make_tokenizer_config(const BertConfig& config, const TokenizerFiles& read,
   json.update(special_tokens_of(config));
   if (special_tokens_map_counts(read.settings)) complete(json, read.special_tokens_map);
   if (const Json more = additional_special_tokens(read); !more.empty()) json["additional_special_tokens"] = more;
+  for_each_token_object(json, [](Json& token) { token["__type"] = "AddedToken"; });  // or transformers sees a dict
   complete(json, {{"clean_up_tokenization_spaces", false}});
   if (config.model_max_length != kUnlimited) json["model_max_length"] = config.model_max_length;
   // Paths of the machine that wrote the file; transformers would read the tokenizer from there.

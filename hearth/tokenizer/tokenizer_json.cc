@@ -200,9 +200,9 @@ Json make_tokenizer_json(const BertTokenizer& tokenizer, Json read) {
                 {{"type", "WordPiece"},
                  {"unk_token", config.unk_token},
                  {"continuing_subword_prefix", config.continuing_subword_prefix},
-                 {"max_input_chars_per_word", config.max_input_chars_per_word},
-                 {"vocab", make_vocab(tokenizer)}}}},
+                 {"max_input_chars_per_word", config.max_input_chars_per_word}}}},
               kMergeObjects);
+  json["model"]["vocab"] = make_vocab(tokenizer);  // merging would search for every token
   if (!json.contains("decoder") || json["decoder"].is_null())
     json["decoder"] = {{"type", "WordPiece"}, {"prefix", config.continuing_subword_prefix}, {"cleanup", true}};
   return json;

@@ -37,8 +37,9 @@ TEST_F(DataForms, AnswersAreFoundOrLeftOut) {
 
 TEST_F(DataForms, WrongColumnsAreOneSentence) {
   write("table.csv", "title,question,text,label\nt,Who?,Ada lives.,Ada\n");
-  EXPECT_TRUE(contains(run_qa(train_on("table.csv", "out")).error(),
-                       "table.csv: record 1: field \"context\" is missing: found title, question, text, label; wanted"));
+  EXPECT_TRUE(
+      contains(run_qa(train_on("table.csv", "out")).error(),
+               "table.csv: record 1: field \"context\" is missing: found title, question, text, label; wanted"));
   write("table.csv", "question,context,answer\nAda lives in Bergen.,Who?,Ada\n");
   EXPECT_TRUE(contains(run_qa(train_on("table.csv", "out")).error(), "check that question, context and answer"));
 }

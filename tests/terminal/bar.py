@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What a person sees on a real terminal, with tmux as the terminal: bar.py BUILD FIXTURES. Code 77: there is no tmux.
+"""Checks the screen of a real terminal, with tmux as the terminal: bar.py BUILD FIXTURES. Code 77: there is no tmux.
 
 Trains a small model in windows of several widths and looks at the screen during the run and after it."""
 
 import glob
+import itertools
 import json
 import os
 import re
@@ -60,7 +61,8 @@ class Window:
 
     def find_bar(self, title):
         """The bar with this title, or "", and what is wrong with it."""
-        shown = [line for line in self.lines() if PARTS.search(line) and not line.startswith(("[0] {", "{"))]
+        lines = list(itertools.takewhile(lambda line: not line.endswith("Summary"), self.lines()))
+        shown = [line for line in lines if PARTS.search(line) and not line.startswith(("[0] {", "{"))]
         for line in shown:
             if not BAR.fullmatch(line) or len(line) >= self.columns:
                 return "", f"this is no whole bar: {line!r}"
@@ -148,12 +150,17 @@ def check_logs(folder):
             sys.exit("rank 0's log does not say that training is done")
 
 
+def before_examples(lines):
+    """The help without its examples, which stay on one line each so that they can be copied."""
+    return [line.rstrip() for line in itertools.takewhile(lambda line: line.rstrip() != "Examples:", lines)]
+
+
 def check_help(folder):
     for columns in (50, 80):
         with Window(folder, columns, [HEARTH, "run_qa", "--help"]) as window:
             window.wait_for(window.is_done, "the help")
-            joined = window.lines("-J")
-            if [line.rstrip() for line in joined] != [line.rstrip() for line in window.lines()]:
+            joined, shown = (before_examples(lines) for lines in (window.lines("-J"), window.lines()))
+            if joined != shown:
                 sys.exit(f"--help at {columns} columns is wrapped by the terminal\n" + "\n".join(joined))
 
 

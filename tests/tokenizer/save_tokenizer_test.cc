@@ -82,6 +82,22 @@ TEST(SaveTokenizer, TakesTheSpecialTokensMapIntoTheSettings) {
   EXPECT_EQ(saved.special_tokens_map["mask_token"], mask);
 }
 
+// transformers 4.57 takes a token that is a plain object in tokenizer_config.json for a dict, and fails.
+TEST(SaveTokenizer, MarksTokensThatAreObjects) {
+  Folder folder;
+  const Json stone = {{"content", "stone"}, {"lstrip", true}}, iron = {{"content", "iron"}, {"rstrip", true}};
+  folder.with_vocabulary().with("tokenizer_config.json", R"({"additional_special_tokens": ["stone"]})");
+  folder.with("special_tokens_map.json",
+              io::dump_json({{"additional_special_tokens", {stone, iron}}, {"eos_token", iron}}, 2));
+  const Saved saved = save_again(folder);
+  Json marked = iron;
+  marked["__type"] = "AddedToken";
+  EXPECT_EQ(saved.settings["additional_special_tokens"], Json({"stone", marked}));
+  EXPECT_EQ(saved.settings["eos_token"], marked);
+  EXPECT_EQ(saved.special_tokens_map["additional_special_tokens"], Json({"stone", iron}));
+  EXPECT_EQ(saved.special_tokens_map["eos_token"], iron);
+}
+
 TEST(SaveTokenizer, KeepsNodesOfTokenizerJsonThatItDoesNotKnow) {
   Json json = io::read_json(kFixtures / "added" / "tokenizer.json");
   json["truncation"] = {{"direction", "Right"}, {"max_length", 128}, {"strategy", "LongestFirst"}, {"stride", 0}};
