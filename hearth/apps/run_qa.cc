@@ -102,6 +102,7 @@ class QaRun {
   void write_settings(const std::filesystem::path& folder) const;
   void report(std::string_view split, const io::Json& metrics) const;
   bool exists(const char* name) const { return std::filesystem::exists(output_dir_ / name); }
+  bool has_results_of(const std::filesystem::path& checkpoint) const;
 
   const tasks::RunQaArguments& args_;
   const parallel::Team& team_;
@@ -114,6 +115,7 @@ class QaRun {
   tasks::QuestionAnswering::Questions evaluation_, prediction_;
   std::optional<Trainer> trainer_;
   io::Json evaluated_ = io::Json::object();
+  bool trained_ = false;
 };
 
 QaRun::QaRun(const tasks::RunQaArguments& args, const parallel::Team& team)
@@ -156,18 +158,25 @@ void QaRun::report(std::string_view split, const io::Json& metrics) const {
   save_metrics(output_dir_, split, metrics);
 }
 
+// Results that are older than the checkpoint are those of an earlier run.
+bool QaRun::has_results_of(const std::filesystem::path& checkpoint) const {
+  using std::filesystem::last_write_time;
+  return exists("model.safetensors") && exists("train_results.json") &&
+         last_write_time(output_dir_ / "train_results.json") >= last_write_time(checkpoint / "trainer_state.json");
+}
+
 void QaRun::begin() const {
   if (!team_.is_first()) return;
   io::create_directories(output_dir_);
   io::check_writable(output_dir_);
-  // Existing settings belong to the model beside them, and are replaced together with it.
-  if (!exists("training_args.json")) write_settings(output_dir_);
+  if (!exists("model.safetensors")) write_settings(output_dir_);  // else they are replaced together with the model
 }
 
 void QaRun::train() {
   io::Json metrics = trainer_->train(checkpoint_);
+  if (trainer_->was_finished() && has_results_of(*checkpoint_)) return;  // model, settings and results stay as they are
+  trained_ = true;
   if (trainer_->saves()) trainer_->save_model(output_dir_);
-  if (trainer_->was_finished() && exists("train_results.json")) return;  // those of the run that trained
   metrics["train_samples"] = trainer_->train_size();
   report("train", metrics);
   if (team_.is_first()) trainer_->state().save(output_dir_);
@@ -190,7 +199,7 @@ void QaRun::predict() {
 
 void QaRun::end(const Timer& since_start) const {
   if (team_.is_first()) {
-    if (args_.training.do_train) {
+    if (trained_) {
       const std::string remembered =
           io::get_string_or(model_->config().values(), "_name_or_path", "", model_->config().file());
       const ModelCardFacts facts{hub_id(args_.model.model_name_or_path, remembered), evaluated_,

@@ -72,7 +72,8 @@ void log_summary(const RunSummary& summary, const TrainingArguments& args, const
   const int processes = trainer.team().size();
   log_info("Summary");
   log_row(args.do_train ? "model" : "results", args.output_dir);
-  if (args.do_train && trainer.state().best_metric) log_row("best", best_text(args, trainer.state()));
+  if (args.do_train && args.metric_for_best_model && trainer.state().best_metric)
+    log_row("best", best_text(args, trainer.state()));
   if (const std::string scores = scores_text(summary.evaluation); !scores.empty()) log_row("evaluation", scores);
   log_row("time", duration_text(summary.seconds));
   if (trainer.tokens_per_second() > 0)

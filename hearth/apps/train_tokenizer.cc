@@ -17,7 +17,7 @@ namespace {
 void add_file(tokenizer::WordPieceTrainer& trainer, const std::filesystem::path& file) {
   if (!data::record_format_of(file)) return trainer.add_file(file);
   const std::string* last_context = nullptr;
-  for (const data::QaExample& example : data::read_qa_dataset(file, data::QaAnswers::optional)) {
+  for (const data::QaExample& example : data::read_qa_dataset(file, data::QaAnswers::optional, false)) {
     if (example.context.get() != last_context) trainer.add_text(*example.context);
     last_context = example.context.get();
     trainer.add_text(example.question);

@@ -24,7 +24,6 @@ std::vector<std::int64_t> occurrences(std::string_view text, std::string_view co
     code_points += python::length(context.substr(counted, at - counted));
     counted = at;
     places.push_back(code_points);
-    if (text.empty()) break;
   }
   return places;
 }
@@ -59,7 +58,7 @@ void AnswerPlaces::warn(std::string_view file) const {
   constexpr std::array<std::string_view, kMisfits> kWhat{
       "{} moved from a wrong answer_start to the nearest occurrence of the text",
       "{} without answer_start and with several occurrences, the first of which is used",
-      "{} not in the context and therefore not trained on"};
+      "{} not in the context; training leaves out questions that have no other answer"};
   std::int64_t all = 0;
   std::vector<std::string> parts;
   for (std::size_t misfit = 0; misfit < kMisfits; ++misfit) {

@@ -12,11 +12,11 @@ namespace hearth::data {
 // Finds where answers stand in their contexts, and remembers those that do not fit for one warning per file.
 class AnswerPlaces {
  public:
-  // Where the answer begins, in code points; QaAnswer::kNowhere if the context does not contain it.
+  // Where the answer, which is not blank, begins, in code points; QaAnswer::kNowhere if the context does not contain
+  // it.
   // - An answer that stands at its answer_start keeps it.
-  // - An answer that does not is moved to the nearest occurrence: wrong positions mostly count bytes or UTF-16 units,
-  // or
-  //   come from a text with other line ends, and such errors are small beside the distance of two occurrences.
+  // - An answer that does not is moved to the nearest occurrence. Wrong positions mostly count bytes or UTF-16 units,
+  //   or come from a text with other line ends: such errors are small beside the distance of two occurrences.
   // - An answer without answer_start is at its first occurrence.
   std::int64_t find(std::string_view answer, std::optional<std::int64_t> answer_start, std::string_view context,
                     const std::string& id);

@@ -40,7 +40,7 @@ void add_article(QaRecords& records, const Json& article, const std::string& pla
 
 }  // namespace
 
-std::vector<QaExample> read_qa_dataset(const std::filesystem::path& path, QaAnswers answers) {
+std::vector<QaExample> read_qa_dataset(const std::filesystem::path& path, QaAnswers answers, bool warns) {
   const std::string file = path.string();
   const std::optional<RecordFormat> format = record_format_of(path);
   check(format.has_value(), "{} is not a file of questions: its name must end in {}", file, record_endings());
@@ -53,7 +53,7 @@ std::vector<QaExample> read_qa_dataset(const std::filesystem::path& path, QaAnsw
     if (nested) return add_article(records, record, fmt::format("{}: article {}", file, number));
     records.add(record);
   });
-  return records.finish();
+  return records.finish(warns);
 }
 
 }  // namespace hearth::data

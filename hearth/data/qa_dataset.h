@@ -29,7 +29,9 @@ enum class QaAnswers { required, optional };  // optional: a file of questions t
 
 // Reads questions from a file of records (records.h), or from SQuAD's original JSON of articles and paragraphs.
 // docs/data.md lists the fields of a record and every accepted form. Wrong positions of answers are corrected where the
-// context contains the answer; one warning counts them. Another warning names ids that several questions share.
-std::vector<QaExample> read_qa_dataset(const std::filesystem::path& path, QaAnswers answers = QaAnswers::required);
+// context contains the answer; one warning counts them. Another warning names ids that several questions share. `warns`
+// is false for all ranks but one, which read the same file.
+std::vector<QaExample> read_qa_dataset(const std::filesystem::path& path, QaAnswers answers = QaAnswers::required,
+                                       bool warns = true);
 
 }  // namespace hearth::data

@@ -69,11 +69,15 @@ void QaRecords::add(const Json& record) {
   if (examples_.empty()) choose_columns(record);
   auto context = shared_context(needed_string(record, columns_.context));
   const Json* title = find(record, "title");
-  add(record, title != nullptr && title->is_string() ? title->get<std::string>() : "", std::move(context));
+  add_question(record, title != nullptr && title->is_string() ? title->get<std::string>() : "", std::move(context));
 }
 
 void QaRecords::add(const Json& question, std::string title, std::shared_ptr<const std::string> context) {
   begin(question);
+  add_question(question, std::move(title), std::move(context));
+}
+
+void QaRecords::add_question(const Json& question, std::string title, std::shared_ptr<const std::string> context) {
   example_.title = std::move(title);
   example_.context = std::move(context);
   example_.question = needed_string(question, columns_.question);
@@ -82,10 +86,12 @@ void QaRecords::add(const Json& question, std::string title, std::shared_ptr<con
   examples_.push_back(std::move(example_));
 }
 
-std::vector<QaExample> QaRecords::finish() {
+std::vector<QaExample> QaRecords::finish(bool warns) {
   check(!examples_.empty(), "{} holds no questions", file_);
-  places_.warn(file_);
-  warn_of_shared_ids();
+  if (warns) {
+    places_.warn(file_);
+    warn_of_shared_ids();
+  }
   return std::move(examples_);
 }
 
@@ -220,22 +226,28 @@ std::vector<QaAnswer> QaRecords::answers_from(const Json& answers) {
 
 // One text and its start, or a list of each; answers without starts are looked up in the context.
 std::vector<QaAnswer> QaRecords::answers_from(const Json* texts, const Json* starts) {
-  if (texts != nullptr && texts->is_string()) return {answer_from(*texts, start_from(starts))};
+  std::vector<QaAnswer> result;
+  if (texts != nullptr && texts->is_string()) {
+    add_answer(*texts, starts, result);
+    return result;
+  }
   if (texts == nullptr || !texts->is_array()) broken(columns_.answers + ".text", "must be a list of strings");
   if (starts != nullptr && !starts->is_array()) broken(columns_.answers + ".answer_start", "must be a list of numbers");
   if (starts != nullptr && texts->size() != starts->size())
     broken(columns_.answers, fmt::format("has {} texts but {} starts", texts->size(), starts->size()));
-  std::vector<QaAnswer> result;
   for (std::size_t i = 0; i < texts->size(); ++i)
-    result.push_back(answer_from((*texts)[i], start_from(starts == nullptr ? nullptr : &(*starts)[i])));
+    add_answer((*texts)[i], starts == nullptr ? nullptr : &(*starts)[i], result);
   return result;
 }
 
-QaAnswer QaRecords::answer_from(const Json& text, std::optional<std::int64_t> start) {
+// A blank text is no answer.
+void QaRecords::add_answer(const Json& text, const Json* start, std::vector<QaAnswer>& answers) {
   if (!text.is_string()) broken(columns_.answers + ".text", "must be a string");
   auto words = text.get<std::string>();
-  const std::int64_t place = places_.find(words, start, *example_.context, example_.id);
-  return {std::move(words), place};
+  const std::optional<std::int64_t> given = start_from(start);
+  if (stripped(words).empty()) return;
+  const std::int64_t place = places_.find(words, given, *example_.context, example_.id);
+  answers.push_back({std::move(words), place});
 }
 
 std::optional<std::int64_t> QaRecords::start_from(const Json* start) const {

@@ -25,7 +25,7 @@ class QaRecords {
   void add(const io::Json& record);
   // A question of SQuAD's original form.
   void add(const io::Json& question, std::string title, std::shared_ptr<const std::string> context);
-  std::vector<QaExample> finish();  // warns of misplaced answers and of ids used twice
+  std::vector<QaExample> finish(bool warns);  // of misplaced answers and of ids used twice
 
  private:
   struct Columns {
@@ -34,6 +34,7 @@ class QaRecords {
   };
 
   void begin(const io::Json& record);
+  void add_question(const io::Json& question, std::string title, std::shared_ptr<const std::string> context);
   void choose_columns(const io::Json& record);
   std::shared_ptr<const std::string> shared_context(std::string text);
   std::string needed_string(const io::Json& record, const std::string& column) const;
@@ -42,7 +43,7 @@ class QaRecords {
   std::vector<QaAnswer> answers_from(const std::string& text, const io::Json* starts);
   std::vector<QaAnswer> answers_from(const io::Json& answers);
   std::vector<QaAnswer> answers_from(const io::Json* texts, const io::Json* starts);
-  QaAnswer answer_from(const io::Json& text, std::optional<std::int64_t> start);
+  void add_answer(const io::Json& text, const io::Json* start, std::vector<QaAnswer>& answers);
   std::optional<std::int64_t> start_from(const io::Json* start) const;
   void warn_of_shared_ids() const;
   [[noreturn]] void missing(const std::string& column, const io::Json& record) const;

@@ -97,7 +97,7 @@ QaCollatorOptions QuestionAnswering::collator_options() const {
 
 Dataset QuestionAnswering::train_data() {
   const std::string& file = *args_.data.train_file;
-  std::vector<data::QaExample> examples = data::read_qa_dataset(file);
+  std::vector<data::QaExample> examples = data::read_qa_dataset(file, data::QaAnswers::required, team_.is_first());
   keep_first(examples, args_.data.max_train_samples);
   train_features_ = features(QaFeatureKind::train, file, examples, args_.data.max_train_samples.value_or(-1));
   if (args_.data.max_train_samples) train_features_.keep_first(*args_.data.max_train_samples);
@@ -130,7 +130,7 @@ QuestionAnswering::Questions QuestionAnswering::questions(const std::string& fil
                                                           std::optional<std::int64_t> max_samples,
                                                           data::QaAnswers answers) const {
   Questions result;
-  result.examples = data::read_qa_dataset(file, answers);
+  result.examples = data::read_qa_dataset(file, answers, team_.is_first());
   keep_first(result.examples, max_samples);
   result.features = features(QaFeatureKind::validation, file, result.examples, max_samples.value_or(-1));
   if (max_samples) result.features.keep_first(*max_samples);

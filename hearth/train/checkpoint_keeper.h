@@ -10,8 +10,8 @@
 
 namespace hearth {
 
-// The checkpoints of one run: writes them and removes the oldest beyond --save_total_limit. Checkpoints that an earlier
-// run left in the same folder are never taken for the best of this one.
+// The checkpoints of one run: writes them and removes the oldest beyond --save_total_limit. A checkpoint that an
+// earlier run left in the same folder is not taken for the best of this one, unless the run resumes from beside it.
 class CheckpointKeeper {
  public:
   CheckpointKeeper() = default;

@@ -8,6 +8,12 @@
 namespace hearth {
 namespace {
 
+// A run writes its settings when it begins, and the model when it ends.
+bool died_before_its_first_checkpoint(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / "training_args.json") &&
+         !std::filesystem::exists(folder / "model.safetensors");
+}
+
 // Whether the folder can be written into, or made; nothing is created.
 void check_usable(const std::filesystem::path& output_dir) {
   std::filesystem::path existing = std::filesystem::absolute(output_dir);
@@ -42,6 +48,10 @@ std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArgume
         "--output_dir",
         last->string());
     return last;
+  }
+  if (died_before_its_first_checkpoint(folder)) {
+    log_info("the run in {} ended before its first checkpoint; training starts from the beginning", folder.string());
+    return std::nullopt;
   }
   check(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder),
         "the output folder {} exists and is not empty; use --overwrite_output_dir or another --output_dir",

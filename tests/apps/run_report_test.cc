@@ -72,8 +72,9 @@ TEST_F(RunReport, AFinishedRunStaysAsItIs) {
   const std::string flags = "--do_train --do_eval --max_steps 2 --output_dir out";
   ASSERT_EQ(run_qa(flags).status, 0);
   const std::string results = text("out/train_results.json"), state = text("out/trainer_state.json"),
-                    model = text("out/model.safetensors");
-  const Outcome again = run_qa(flags);
+                    model = text("out/model.safetensors"), settings = text("out/training_args.json"),
+                    card = text("out/README.md");
+  const Outcome again = run_qa(flags + " --learning_rate 1e-3 --max_answer_length 7");
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_TRUE(contains(again.out, "already finished: this run ended at step 2 of 2")) << again.out;
   EXPECT_FALSE(contains(again.out, "train metrics")) << again.out;
@@ -81,6 +82,29 @@ TEST_F(RunReport, AFinishedRunStaysAsItIs) {
   EXPECT_EQ(text("out/train_results.json"), results);
   EXPECT_EQ(text("out/trainer_state.json"), state);
   EXPECT_TRUE(text("out/model.safetensors") == model);
+  EXPECT_EQ(text("out/training_args.json"), settings);
+  EXPECT_EQ(text("out/README.md"), card);
+}
+
+TEST_F(RunReport, ARunThatDiedBeforeItsFirstCheckpointStartsAgain) {
+  const std::string flags = "--do_train --max_steps 2 --output_dir out";
+  ASSERT_EQ(run_qa(flags).status, 0);
+  for (const char* name : {"checkpoint-2", "model.safetensors", "config.json"})
+    std::filesystem::remove_all(folder() / "out" / name);
+  const Outcome again = run_qa(flags + " --seed 7");
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_TRUE(contains(again.out, "ended before its first checkpoint")) << again.out;
+  EXPECT_TRUE(contains(text("out/training_args.json"), "\"seed\": 7"));
+}
+
+TEST_F(RunReport, TheSummaryOfAResumedRunNeedsNoMetric) {
+  ASSERT_EQ(run_qa("--do_train --eval_strategy steps --eval_steps 1 --save_steps 1 --max_steps 1 --output_dir out "
+                   "--metric_for_best_model f1")
+                .status,
+            0);
+  const Outcome resumed = run_qa("--do_train --max_steps 2 --output_dir out");
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_TRUE(contains(resumed.out, "Summary")) << resumed.out;
 }
 
 TEST_F(RunReport, WarnsOfMoreThreadsThanProcessors) {

@@ -134,6 +134,15 @@ TEST_F(QaDataset, ImpossibleQuestionsNeedNoAnswers) {
   EXPECT_EQ(flat[0].answers, (std::vector<QaAnswer>{{"b", 2}}));
 }
 
+TEST_F(QaDataset, BlankAnswersAreNoAnswers) {
+  const auto examples = read_qa_dataset(write("f.json", R"([
+      {"context": "a b", "question": "q", "answers": {"text": [""], "answer_start": [-1]}},
+      {"context": "a b", "question": "q", "answers": {"text": [" ", "b"], "answer_start": [0, 2]}}])"));
+  EXPECT_TRUE(examples[0].answers.empty());
+  ASSERT_EQ(examples[1].answers.size(), 1u);
+  EXPECT_EQ(examples[1].answers[0].text, "b");
+}
+
 TEST_F(QaDataset, ATitleThatIsNotTextIsIgnored) {
   const auto examples =
       read_qa_dataset(write("f.json", R"([{"title": 7, "context": "a b", "question": "q", "answers": []}])"));
