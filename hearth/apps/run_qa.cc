@@ -7,6 +7,7 @@
 #include "hearth/apps/processes.h"
 #include "hearth/apps/run_report.h"
 #include "hearth/base/log.h"
+#include "hearth/base/shell_word.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/topology.h"
 #include "hearth/io/file.h"
