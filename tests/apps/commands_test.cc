@@ -193,6 +193,7 @@ TEST_F(Commands, AskAnswersQuestions) {
                    "--output_dir town")
                 .status,
             0);
+  EXPECT_TRUE(contains(hearth(settings + "--max_seq_length 2000000000 --question Who").error(), "at most 1073741824"));
   EXPECT_GT(json("town/eval_results.json").at("eval_samples"), 16);
   const Outcome many =
       hearth("ask --model out --context town.txt --max_seq_length 32 --question 'Where does Elif live?'");
