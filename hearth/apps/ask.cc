@@ -124,8 +124,9 @@ void for_each_question(const std::function<void(const std::string&)>& answer) {
 int ask(std::span<const std::string> words) {
   AskArguments args;
   Arguments arguments("hearth ask",
-                      "Answers questions about a text with a fine-tuned model. On a terminal, questions can be edited\n"
-                      "and recalled with the arrow keys; their history is in ~/.local/state/hearth/ask_history.");
+                      "Answers questions about a text with a fine-tuned model.\n"
+                      "On a terminal, questions can be edited and recalled with the arrow keys; their history is in "
+                      "~/.local/state/hearth/ask_history.");
   declare(arguments, args);
   if (!parse_or_print_help(arguments, words)) return 0;
   check_usage(args);

@@ -145,10 +145,9 @@ void declare_foreign(Arguments& arguments) {
 
 LaunchOptions parse_launch_options(std::span<const std::string> words) {
   LaunchOptions options;
-  Arguments arguments(
-      "hearth launch [flags]",
-      "Runs TARGET, with its arguments, in one or more processes, each pinned to its own cores.\nTARGET "
-      "is a command of hearth (run_qa), a Python script (x.py), or any program.");
+  Arguments arguments("hearth launch [flags]",
+                      "Runs TARGET, with its arguments, in one or more processes, each pinned to its own cores.\n"
+                      "TARGET is a command of hearth (run_qa), a Python script (x.py), or any program.");
   arguments.forbid_abbreviations();
   arguments.examples({"hearth launch --num_processes 2 run_qa options.yaml",
                       "hearth launch --dry_run --num_processes 4 train.py --lr 3e-5",

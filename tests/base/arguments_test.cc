@@ -331,7 +331,7 @@ TEST_F(ArgumentsTest, HelpMentionsEveryOption) {
   options.examples({"hearth test --bf16"});
   parse({"--max_steps", "3", "-h"});
   ASSERT_TRUE(options.wants_help());
-  const std::string help = options.help();
+  const std::string help = options.help(120);
   for (const auto& value : options.values()) EXPECT_NE(help.find("--" + value.name), std::string::npos) << value.name;
   for (const char* part :
        {"usage: hearth test", "A test.", "--no_cuda", "--deepspeed", "--old_strategy", "--no_filter",
@@ -341,7 +341,9 @@ TEST_F(ArgumentsTest, HelpMentionsEveryOption) {
 
 TEST_F(ArgumentsTest, HelpFitsItsWidth) {
   std::string format = "a";
-  Arguments command("hearth test", "Shows how a summary of more than one line is wrapped on terminals.\nIt flows on.");
+  Arguments command(
+      "hearth test",
+      "Shows how a summary of more than one line is wrapped on terminals.\nIts next sentence has a line of its own.");
   command.add("fmt", &format, "an explanation that is too long for one line of the terminal, so that it goes on")
       .choices({"some", "of", "many"});
   command.add("a_name_longer_than_the_column_of_names", &format, "short");
@@ -350,6 +352,7 @@ TEST_F(ArgumentsTest, HelpFitsItsWidth) {
   for (const std::size_t columns : {50u, 59u, 60u, 80u, 100u, 120u}) {
     const std::string help = command.help(columns);
     std::istringstream lines(help);
+  EXPECT_NE(command.help(120).find("on terminals.\nIts next sentence"), std::string::npos);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << columns << ": " << line;
     std::istringstream stream(help);
     std::string joined;
@@ -381,7 +384,7 @@ TEST_F(ArgumentsTest, RequiredAndPositional) {
   EXPECT_EQ(other, "b");
   EXPECT_EQ(fails({"--quick", "no", "a"}), "");
   EXPECT_FALSE(quick);
-  EXPECT_NE(command.help().find("usage: hearth verify DIR [OTHER]"), std::string::npos);
+  EXPECT_NE(command.help(120).find("usage: hearth verify DIR [OTHER]"), std::string::npos);
   command.parse(Words{"--help"});  // although DIR is missing
   EXPECT_TRUE(command.wants_help());
 }

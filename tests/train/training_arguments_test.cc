@@ -346,7 +346,7 @@ TEST_F(TrainingArgumentsTest, HelpMentionsEveryOption) {
   TrainingArguments args;
   Arguments options;
   declare(options, args);
-  const std::string help = options.help();
+  const std::string help = options.help(120);
   const auto values = options.values();
   EXPECT_GT(values.size(), 60u);
   for (const auto& value : values) EXPECT_TRUE(contains(help, "  --" + value.name)) << value.name;
