@@ -213,8 +213,8 @@ int run(std::span<const std::string> words, const comm::World& world) {
     return 0;
   }
   if (!args.training.max_isa.empty()) cpu::set_max_isa(args.training.max_isa);
-  cpu::features();  // may fork to probe AMX, which MPI forbids after its initialisation in join()
   const parallel::Team team = join(args.training, world);
+  for (const std::string& notice : args.notices) log_info("{}", notice);
   team.check_agreement(shared_facts(args.resolved));
   QaRun run(args, team);
   run.begin();

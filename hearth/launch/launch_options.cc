@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hearth/base/arguments.h"
+#include "hearth/base/log.h"
 
 namespace hearth::launch {
 namespace {
@@ -169,7 +170,11 @@ LaunchOptions parse_launch_options(std::span<const std::string> words) {
     own.push_back(words[target]);
   }
   arguments.parse(own);
-  if (arguments.wants_help()) options.help = arguments.help();
+  if (arguments.wants_help()) {
+    options.help = arguments.help();
+  } else {
+    for (const std::string& notice : arguments.notices()) log_info("{}", notice);
+  }
   return options;
 }
 

@@ -136,6 +136,7 @@ RunQaArguments parse_qa_arguments(std::span<const std::string> words) {
     result.data.validate(result.training);
   });
   result.resolved = options.values();
+  result.notices = options.notices();
   return result;
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "hearth/base/error.h"
-#include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "tests/support.h"
 
@@ -33,12 +32,7 @@ class ArgumentsTest : public testing::Test {
     options.ignored_switches({"no_cuda", "use_cpu"}, "there is only the CPU");
     options.ignored({"run_name", "report_to..."}, "logs go to the terminal");
     options.refused({"deepspeed"}, "is not here; leave it out");
-    set_log_sink([this](LogLevel level, std::string_view message) {
-      EXPECT_EQ(level, LogLevel::info);
-      messages.emplace_back(message);
-    });
   }
-  ~ArgumentsTest() override { set_log_sink({}); }
 
   void parse(const Words& words) { options.parse(words); }
   std::string error(const Words& words) {
@@ -55,7 +49,6 @@ class ArgumentsTest : public testing::Test {
   std::optional<std::string> name;
   Words files;
   Arguments options{"hearth test", "A test."};
-  Words messages;
 };
 
 TEST_F(ArgumentsTest, NothingGivenKeepsDefaults) {
@@ -207,8 +200,8 @@ TEST_F(ArgumentsTest, AWholeNameIsNoPrefix) {
 TEST_F(ArgumentsTest, IgnoredAndRefusedOptionsHavePrefixesToo) {
   EXPECT_EQ(error({"--deep", "x"}), "--deepspeed is not here; leave it out");
   parse({"--use", "--run", "a"});
-  EXPECT_EQ(messages, (Words{"--use_cpu is accepted and has no effect: there is only the CPU",
-                             "--run_name is accepted and has no effect: logs go to the terminal"}));
+  EXPECT_EQ(options.notices(), (Words{"--use_cpu is accepted and has no effect: there is only the CPU",
+                                      "--run_name is accepted and has no effect: logs go to the terminal"}));
 }
 
 TEST_F(ArgumentsTest, HelpHasPrefixes) {
@@ -248,10 +241,10 @@ TEST_F(ArgumentsTest, AliasIsTheSameOption) {
 
 TEST_F(ArgumentsTest, IgnoredIsSaidOnce) {
   parse({"--no_cuda", "--no-cuda=True", "--no_cuda", "False", "--max_steps", "3"});
-  EXPECT_EQ(messages, Words{"--no_cuda is accepted and has no effect: there is only the CPU"});
+  EXPECT_EQ(options.notices(), Words{"--no_cuda is accepted and has no effect: there is only the CPU"});
   EXPECT_EQ(max_steps, 3);
   parse({"--no_use_cpu", "--use_cpu=None"});
-  EXPECT_EQ(messages.size(), 2u);
+  EXPECT_EQ(options.notices().size(), 2u);
 }
 
 TEST_F(ArgumentsTest, IgnoredTakesTheValuesItWouldHaveTaken) {
@@ -352,7 +345,6 @@ TEST_F(ArgumentsTest, HelpFitsItsWidth) {
   for (const std::size_t columns : {50u, 59u, 60u, 80u, 100u, 120u}) {
     const std::string help = command.help(columns);
     std::istringstream lines(help);
-  EXPECT_NE(command.help(120).find("on terminals.\nIts next sentence"), std::string::npos);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << columns << ": " << line;
     std::istringstream stream(help);
     std::string joined;
@@ -360,6 +352,7 @@ TEST_F(ArgumentsTest, HelpFitsItsWidth) {
     if (words.empty()) words = joined;
     EXPECT_EQ(joined, words);  // no word is broken or lost
   }
+  EXPECT_NE(command.help(120).find("on terminals.\nIts next sentence"), std::string::npos);
   EXPECT_NE(command.help(50).find("\n  --fmt TEXT\n      an explanation"), std::string::npos) << command.help(50);
   EXPECT_NE(command.help(80).find("\n  --fmt TEXT                an explanation"), std::string::npos);
 }
