@@ -21,7 +21,4 @@ struct RunSummary {
 // Where the model is, its best metric, time, speed, peak memory, and how to use it.
 void log_summary(const RunSummary& summary, const TrainingArguments& args, const Trainer& trainer);
 
-// The word as a shell reads it back: quoted where it needs to be.
-std::string shell_word(const std::string& word);
-
 }  // namespace hearth::apps
