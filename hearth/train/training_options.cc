@@ -43,7 +43,7 @@ void declare_training(Arguments& options, TrainingArguments& args) {
   options.add("num_train_epochs", &args.num_train_epochs, "number of training epochs; may be a fraction")
       .at_least(0)
       .at_most(kMostEpochs);
-  options.add("max_steps", &args.max_steps, "number of optimizer steps; above 0 it overrides num_train_epochs")
+  options.add("max_steps", &args.max_steps, "number of optimizer steps; from 0 on it overrides num_train_epochs")
       .at_least(-1)
       .at_most(kMostSteps);
   options.add("train_sampling_strategy", &args.train_sampling_strategy, "order of the training examples")
