@@ -11,8 +11,8 @@ struct EnvironmentVariable {
   std::string_view meaning;
 };
 
-// Every variable that Hearth reads and those of its libraries that `hearth env` shows; no other code asks the
-// environment.
+// Every variable that Hearth reads and those of its libraries that `hearth env` shows; no other code but the
+// plug-ins reads the environment.
 std::span<const EnvironmentVariable> environment_variables();
 
 // The value of one of them, empty where it is not set.

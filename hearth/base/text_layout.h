@@ -16,7 +16,7 @@ std::string printable(std::string_view text);
 std::string shortened(std::string_view text, std::size_t columns);
 
 // `text` broken at white space into lines that end before column `columns`. The first line begins at column `indent`,
-// where the caller stands; the others begin with as many spaces. A word is never broken, even if it is longer than a
+// where the caller stands; the others begin with `indent` spaces. A word is never broken, even if it is longer than a
 // line.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 

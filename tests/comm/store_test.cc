@@ -108,7 +108,7 @@ TEST(Stores, ListenOnOneInterface) {
 TEST(Stores, EndRequestsThatAreInterrupted) {
   const Socket silent = listen_at("127.0.0.1", 0);
   const auto ask = [&] { StoreClient("127.0.0.1", port_of(silent), "", milliseconds(50)); };
-  EXPECT_TRUE(contains(error_of(ask), "does not answer for 0.05 s"));
+  EXPECT_TRUE(contains(error_of(ask), "has not answered for 0.05 s"));
   StoreServer server("127.0.0.1", 0, "");
   StoreClient client = client_of(server);
   client.interrupt();
