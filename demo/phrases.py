@@ -46,7 +46,7 @@ def key_in_question(kind, key):
 
 @dataclass(frozen=True)
 class Relation:
-    """What is asked of a fact, and the phrasings of the question."""
+    """A property of a fact that is asked for, and the phrasings of the question."""
 
     asked: str
     questions: tuple

@@ -34,7 +34,7 @@ constexpr std::array kVariables{
     EnvironmentVariable{"OMP_WAIT_POLICY", "whether OpenMP's threads spin while they wait"},
     EnvironmentVariable{"KMP_AFFINITY", "Intel OpenMP's binding; `hearth launch` translates it"},
     EnvironmentVariable{"KMP_BLOCKTIME", "how long Intel OpenMP's threads spin; `hearth launch` translates it"},
-    EnvironmentVariable{"KMP_HW_SUBSET", "of Intel OpenMP, without effect here"},
+    EnvironmentVariable{"KMP_HW_SUBSET", "a setting of Intel OpenMP, without effect here"},
     EnvironmentVariable{"KMP_SETTINGS", "the same"},
     EnvironmentVariable{"KMP_LIBRARY", "the same"},
     EnvironmentVariable{"KMP_STACKSIZE", "the same"},
