@@ -47,7 +47,7 @@ void drop_infos() {
   });
 }
 
-// What all benchmarks have in common.
+// The options that all benchmarks share.
 struct Run {
   Arguments arguments;
   comm::World world;  // this process alone, unless the benchmark is one for several

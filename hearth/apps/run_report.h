@@ -7,7 +7,7 @@
 #include "hearth/train/trainer.h"
 #include "hearth/train/training_arguments.h"
 
-// What a training run logs at its start and at its end.
+// The lines that a training run logs at its start and at its end.
 namespace hearth::apps {
 
 // The settings that differ from their defaults, or with --verbose all of them, and the machine.

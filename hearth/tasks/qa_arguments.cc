@@ -42,8 +42,7 @@ void declare(Arguments& options, ModelArguments& arguments) {
       .required();
   options.add("config_name", &arguments.config_name, "folder or name of the config, if not that of the model");
   options.add("tokenizer_name", &arguments.tokenizer_name, "folder or name of the tokenizer, if not that of the model");
-  options.add("cache_dir", &arguments.cache_dir,
-              "folder of the Hugging Face cache, if not HF_HUB_CACHE or HF_HOME/hub");
+  options.add("cache_dir", &arguments.cache_dir, "Hugging Face cache folder, if not the one that transformers uses");
   options.add("model_revision", &arguments.model_revision, "branch, tag or commit of the model in that cache");
   options.add("config_overrides", &arguments.config_overrides,
               "fields of config.json to change: hidden_dropout_prob=0,layer_norm_eps=1e-5");

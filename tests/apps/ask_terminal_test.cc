@@ -33,7 +33,7 @@ class Session {
 
   void type(std::string_view keys) const { ASSERT_EQ(write(terminal_, keys.data(), keys.size()), std::ssize(keys)); }
 
-  // What the terminal shows up to and with `text`.
+  // The screen output up to and including `text`.
   std::string until(std::string_view text) {
     std::string shown;
     while (shown.find(text) == shown.npos) {

@@ -4,7 +4,7 @@
 namespace hearth {
 namespace {
 
-// What a process shows of an information and a warning.
+// The lines that a process shows after logging an information and a warning.
 std::string shown(int rank, int local_rank, const std::string& level = "passive",
                   const std::string& replica = "warning", bool on_each_node = true) {
   comm::World world;

@@ -1,4 +1,4 @@
-// What a run tells at its start and at its end.
+// The lines that a run logs at its start and at its end.
 #include "hearth/apps/run_report.h"
 
 #include <gtest/gtest.h>
