@@ -81,4 +81,15 @@ Tensor Checkpoint::tensor(std::string_view name) const {
   return shards_[found->second].tensor(name);
 }
 
+std::optional<std::string> Checkpoint::stored_name(const std::string& parameter) const {
+  if (contains(parameter)) return parameter;
+  for (const auto& [now, then] :
+       {std::pair{"LayerNorm.weight", "LayerNorm.gamma"}, {"LayerNorm.bias", "LayerNorm.beta"}}) {
+    if (!parameter.ends_with(now)) continue;
+    const std::string old = parameter.substr(0, parameter.size() - std::string_view(now).size()) + then;
+    if (contains(old)) return old;
+  }
+  return std::nullopt;
+}
+
 }  // namespace hearth::io

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ class Checkpoint {
 
   std::vector<std::string> names() const;  // sorted
   bool contains(std::string_view name) const { return shard_of_.contains(name); }
+  // The name of the tensor that holds this parameter. Old folders, and those of some versions of transformers 5, call
+  // LayerNorm.weight and LayerNorm.bias gamma and beta.
+  std::optional<std::string> stored_name(const std::string& parameter) const;
   Tensor tensor(std::string_view name) const;  // as Safetensors::tensor
 
  private:

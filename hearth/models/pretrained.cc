@@ -16,20 +16,10 @@
 namespace hearth::models {
 namespace {
 
-// The name of a layer-norm parameter in old checkpoints.
-std::string old_norm_name(std::string name) {
-  for (const auto& [now, then] :
-       {std::pair{"LayerNorm.weight", "LayerNorm.gamma"}, {"LayerNorm.bias", "LayerNorm.beta"}})
-    if (name.ends_with(now)) return name.replace(name.size() - std::string_view(now).size(), std::string::npos, then);
-  return name;
-}
-
 std::optional<std::string> stored_name(const io::Checkpoint& weights, const std::string& name,
                                        const std::string& prefix) {
-  const std::string bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
-  for (const std::string& candidate : {name, bare, old_norm_name(name), old_norm_name(bare)})
-    if (weights.contains(candidate)) return candidate;
-  return std::nullopt;
+  if (auto found = weights.stored_name(name)) return found;
+  return name.starts_with(prefix) ? weights.stored_name(name.substr(prefix.size())) : std::nullopt;
 }
 
 std::string list(const std::vector<std::string>& names) {

@@ -32,7 +32,8 @@ template <class Change>
 void for_each_token_object(Json& json, const Change& change) {
   for (auto& [key, value] : json.items()) {
     if (is_token_object(value)) change(value);
-    for (Json& item : value.is_array() ? value : Json::array())
+    if (!value.is_array()) continue;
+    for (Json& item : value)
       if (is_token_object(item)) change(item);
   }
 }

@@ -170,8 +170,9 @@ void load_model_weights(nn::Model& model, const std::filesystem::path& folder) {
   const io::Checkpoint weights = io::Checkpoint::open(folder);
   for (const auto& parameter : model.parameters().parameters())
     for (const Parameter::Part& part : parameter->parts) {
-      check(weights.contains(part.name), "{} lacks {}: it was written for another model", folder.string(), part.name);
-      const Tensor value = weights.tensor(part.name), master = parameter->master_part(part);
+      const std::optional<std::string> name = weights.stored_name(part.name);
+      check(name.has_value(), "{} lacks {}: it was written for another model", folder.string(), part.name);
+      const Tensor value = weights.tensor(*name), master = parameter->master_part(part);
       check(value.shape() == master.shape() && value.type() == master.type(), "{}: {} is {} {}, this model needs {} {}",
             folder.string(), part.name, name_of(value.type()), value.shape().to_string(), name_of(master.type()),
             master.shape().to_string());

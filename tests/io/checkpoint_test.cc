@@ -37,6 +37,16 @@ TEST_F(CheckpointTest, OneFile) {
   EXPECT_EQ(error_of([&] { checkpoint.tensor("v"); }), "The model folder " + folder_.string() + " has no tensor \"v\"");
 }
 
+TEST_F(CheckpointTest, FindsOldNamesOfLayerNorms) {
+  write_safetensors(folder_ / "model.safetensors",
+                    {{"x.LayerNorm.gamma", filled(1.0f)}, {"y.LayerNorm.bias", filled(2.0f)}});
+  const Checkpoint checkpoint = Checkpoint::open(folder_);
+  EXPECT_EQ(checkpoint.stored_name("x.LayerNorm.weight"), "x.LayerNorm.gamma");
+  EXPECT_EQ(checkpoint.stored_name("y.LayerNorm.bias"), "y.LayerNorm.bias");
+  EXPECT_EQ(checkpoint.stored_name("x.LayerNorm.bias"), std::nullopt);
+  EXPECT_EQ(checkpoint.stored_name("x.dense.weight"), std::nullopt);
+}
+
 TEST_F(CheckpointTest, Shards) {
   replace_file(index_, R"({"metadata": {"total_size": 12}, "weight_map": {"a": "part-1.safetensors",
                            "c": "part-2.safetensors", "b": "part-1.safetensors"}})");

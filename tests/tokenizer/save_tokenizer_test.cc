@@ -90,8 +90,7 @@ TEST(SaveTokenizer, MarksTokensThatAreObjects) {
   folder.with("special_tokens_map.json",
               io::dump_json({{"additional_special_tokens", {stone, iron}}, {"eos_token", iron}}, 2));
   const Saved saved = save_again(folder);
-  Json marked = iron;
-  marked["__type"] = "AddedToken";
+  const Json marked = {{"__type", "AddedToken"}, {"content", "iron"}, {"rstrip", true}};
   EXPECT_EQ(saved.settings["additional_special_tokens"], Json({"stone", marked}));
   EXPECT_EQ(saved.settings["eos_token"], marked);
   EXPECT_EQ(saved.special_tokens_map["additional_special_tokens"], Json({"stone", iron}));
