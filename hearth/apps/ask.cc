@@ -43,7 +43,7 @@ int ask(std::span<const std::string> words) {
   check(context_file != "-" || question.has_value(), "with the context on standard input, give the --question");
   const auto folder = io::find_model(model_name, "", "main");
   const auto tokenizer = tokenizer::load_tokenizer(folder);
-  const auto model = models::load_pretrained(folder, models::Head::question_answering);
+  const auto model = models::load_pretrained(folder, models::HeadKind::question_answering);
   options.max_seq_length = std::min({options.max_seq_length, model->max_positions(), tokenizer->model_max_length()});
   options.doc_stride = doc_stride.value_or(std::min(options.doc_stride, options.max_seq_length / 3));
   const std::string context =

@@ -88,12 +88,12 @@ int run(std::span<const std::string> words, const comm::World& world) {
   load.seed = static_cast<std::uint64_t>(args.training.seed);
   load.config_overrides = args.model.config_overrides.value_or("");
   if (args.model.config_name) load.config_folder = find(*args.model.config_name);
-  const auto model = models::load_pretrained(model_folder, models::Head::question_answering, load);
+  const auto model = models::load_pretrained(model_folder, models::HeadKind::question_answering, load);
 
   team.check_agreement(facts_of(model->config()));
 
   tasks::QuestionAnswering task(args, tokenizer, tokenizer_folder,
-                                {model->max_positions(), model->encoder().config().vocab_size}, team);
+                                {model->max_positions(), model->backbone_config().vocab_size}, team);
   const bool train = args.training.do_train;
   Dataset train_data = train ? task.train_data() : Dataset();
   tasks::QuestionAnswering::Questions evaluation, prediction;

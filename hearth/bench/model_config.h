@@ -3,18 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "hearth/models/config.h"
-#include "hearth/nn/encoder.h"
+#include "hearth/models/family.h"
 
 namespace hearth::bench {
 
 std::vector<std::string> built_in_models();  // bert-tiny ... bert-large
 
 // A built-in model, of the sizes that Google published and with BERT's vocabulary and dropout, or the config.json of a
-// model folder.
+// model folder; models::encoder_config() has its sizes.
 models::Config model_config(const std::string& name_or_folder);
-
-// Its encoder's sizes, without making weights where the family allows it.
-nn::EncoderConfig encoder_config(const models::Config& config);
 
 }  // namespace hearth::bench
