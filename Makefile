@@ -1,9 +1,9 @@
-# Two commands do all the set-up: `make demo` and `make test`. The program lands at build/bin/hearth.
+# `make demo` and `make test` install what is missing and build. The program is build/bin/hearth.
 BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-onednn3 test-asan test-tsan bench install format lint clean
+.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-asan test-tsan bench install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -19,20 +19,26 @@ demo: build
 	@demo/run $(BUILD)/bin/hearth
 
 test: deps
+	@scripts/install_deps tmux
 	@scripts/install_engines $(BUILD)
 	cmake --preset release -DHEARTH_TESTS=ON
 	cmake --build $(BUILD) -j $(JOBS)
 	scripts/run_tests $(BUILD)
 
-# The file that calls oneDNN also compiles with its version 3.
+# Builds with oneDNN 3 and runs the tests of kernels, ops and verify.
 test-onednn3: deps
 	@scripts/install_deps python3-venv
 	scripts/test_onednn3
 
+# Files pass between Hearth and transformers 4.57 and 5, which are installed into the build folder (6 GB).
+test-peers: build
+	@scripts/install_deps python3-venv
+	scripts/test_peers $(BUILD)
+
 test-asan test-tsan: test-%: deps
 	cmake --preset $*
 	cmake --build build-$* -j $(JOBS)
-	scripts/run_tests build-$* -E 'apps|verify|plugins'
+	scripts/run_tests build-$* -E 'apps|verify|plugins|terminal'
 
 bench: build
 	$(BUILD)/bin/hearth env
@@ -40,7 +46,7 @@ bench: build
 	$(BUILD)/bin/hearth bench ops
 	$(BUILD)/bin/hearth bench train --dtype bf16
 
-# Installs what `make build` made.
+# Installs what `make build` has built.
 install:
 	cmake --install $(BUILD) --prefix $(PREFIX)
 

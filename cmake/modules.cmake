@@ -1,5 +1,5 @@
 # hearth_module(NAME USES module... LIBRARIES target...): the static library hearth_NAME of hearth/NAME/*.cc.
-# -Wno-restrict: GCC 12 sees overlaps in std::string concatenation that are not there.
+# -Wno-restrict: GCC 12 warns of overlaps in std::string concatenation that do not exist.
 set(HEARTH_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND HEARTH_WARNINGS -Wno-restrict)

@@ -1,5 +1,5 @@
-# Plug-ins of communication, loaded at run time by name: lib/hearth/libhearth_comm_NAME.so beside the program's bin.
-# Each is built where its library is there; scripts/install_engines brings them all.
+# Communication plug-ins, which the program loads at run time by name: lib/hearth/libhearth_comm_NAME.so beside its bin.
+# A plug-in is built if its library is installed; scripts/install_engines installs all of them.
 include(GNUInstallDirs)
 set(HEARTH_ENGINES ${PROJECT_BINARY_DIR}/engines CACHE PATH "Virtual environment with oneCCL and Intel MPI")
 
@@ -8,7 +8,8 @@ set(plugins_missing "")
 
 # hearth_plugin(NAME SOURCES file... HEADER file INCLUDES folder... LIBRARY name FOLDERS folder... PACKAGE to install
 #               [RPATH folder...] [DEFINITIONS ...])
-# The header and the library are looked for in the folders given alone: those of another MPI have the same names.
+# The header and the library are looked for only in the folders given, because those of every MPI have the same names.
+# RPATH: where the plug-in finds its library; an installed plug-in does not look into the build folder.
 function(hearth_plugin name)
   cmake_parse_arguments(ARG "" "HEADER;LIBRARY;PACKAGE" "SOURCES;INCLUDES;FOLDERS;RPATH;DEFINITIONS" ${ARGN})
   find_path(HEARTH_${name}_INCLUDE ${ARG_HEADER} PATHS ${ARG_INCLUDES} NO_DEFAULT_PATH)
@@ -26,11 +27,24 @@ function(hearth_plugin name)
   target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS})
   target_compile_options(${target} PRIVATE ${HEARTH_WARNINGS} -fvisibility=hidden)
   target_link_libraries(${target} PRIVATE ${HEARTH_${name}_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
+  set(installed_rpath "")
+  set(same_rpath ON)
+  foreach(folder IN LISTS ARG_RPATH)
+    cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${folder} inside)
+    if(inside)
+      set(same_rpath OFF)
+    else()
+      list(APPEND installed_rpath ${folder})
+    endif()
+  endforeach()
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/hearth
-    BUILD_WITH_INSTALL_RPATH ON
-    INSTALL_RPATH "${ARG_RPATH}")
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hearth)
+    BUILD_WITH_INSTALL_RPATH ${same_rpath}
+    BUILD_RPATH "${ARG_RPATH}"
+    INSTALL_RPATH "${installed_rpath}")
+  if(HEARTH_INSTALL)
+    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hearth)
+  endif()
   add_dependencies(hearth ${target})
   list(APPEND plugins_built ${name})
   set(plugins_built ${plugins_built} PARENT_SCOPE)
@@ -60,4 +74,12 @@ hearth_plugin(ccl SOURCES ccl.cc ccl_messages.cc environment.cc HEADER oneapi/cc
 
 list(JOIN plugins_built ", " plugins_built)
 list(JOIN plugins_missing ", " plugins_missing)
-message(STATUS "Communication plug-ins: ${plugins_built}; not there: ${plugins_missing}")
+set(plugins "Communication plug-ins: ${plugins_built}")
+if(plugins_missing)
+  string(APPEND plugins "; not built, because their libraries are not installed: ${plugins_missing}")
+endif()
+if(PROJECT_IS_TOP_LEVEL)
+  message(NOTICE "${plugins}")  # `make build` shows notices, and no other line of cmake
+else()
+  message(STATUS "${plugins}")
+endif()

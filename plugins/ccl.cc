@@ -31,7 +31,7 @@ ccl::datatype type_of(Type type) {
     case HEARTH_U8:
       return ccl::datatype::uint8;
   }
-  throw std::runtime_error("a number format of another version of Hearth");
+  throw std::runtime_error("a dtype of another version of Hearth");
 }
 
 ccl::reduction op_of(Op op) {
@@ -50,7 +50,7 @@ ccl::reduction op_of(Op op) {
 
 const void* a_symbol_of_ccl() { return reinterpret_cast<const void*>(&ccl::get_library_version); }
 
-// The network interface that has this address; empty where none has.
+// The network interface with this address; empty if there is none.
 std::string interface_of(const std::string& address) {
   ifaddrs* first = nullptr;
   if (getifaddrs(&first) != 0) return "";
@@ -68,7 +68,7 @@ std::string interface_of(const std::string& address) {
   return found;
 }
 
-// What the library reads when it starts, where the user has not said otherwise.
+// Sets the environment variables that oneCCL reads when it starts; those that the user has set stay.
 void prepare(const World& world) {
   const char* chosen = std::getenv("CCL_ATL_TRANSPORT");
   const bool intel = started_by("intel");
@@ -84,7 +84,7 @@ void prepare(const World& world) {
         "set I_MPI_ROOT");
   }
   if (transport == "mpi") {
-    dlopen(mpi.library.c_str(), RTLD_NOW | RTLD_GLOBAL);  // found by its name from now on
+    dlopen(mpi.library.c_str(), RTLD_NOW | RTLD_GLOBAL);  // oneCCL opens it later by its bare name
     refuse_two_mpis();
   } else {
     set_default("CCL_OFI_LIBRARY_PATH", mpi.fabric);
@@ -99,9 +99,8 @@ void prepare(const World& world) {
     set_default("CCL_LOCAL_SIZE", std::to_string(world.local_size));
   }
   set_default("CCL_ATL_TRANSPORT", transport);
-  set_default("CCL_YIELD", "sched_yield");  // its workers may share cores with computing
-  if (world.rank == 0)
-    std::fprintf(stderr, "oneCCL over %s, started by %s\n", transport.c_str(), launcher_name().c_str());
+  set_default("CCL_YIELD", "sched_yield");  // oneCCL's threads may share cores with threads that compute
+  if (world.rank == 0) world.log_info("oneCCL over " + transport + ", started by " + launcher_name());
 }
 
 std::shared_ptr<ccl::kvs> meet(const World& world) {
@@ -119,7 +118,7 @@ std::shared_ptr<ccl::kvs> meet(const World& world) {
   return ccl::create_kvs(address);
 }
 
-// A job that failed leaves operations behind on which oneCCL's own end would stumble.
+// After a failure operations are still under way, and oneCCL's own exit handlers would crash or hang on them.
 bool joined = false;
 void end_at_once(int status, void*) {
   if (!joined) return;
@@ -133,7 +132,7 @@ class CclEngine : public Engine {
     prepare(world_);
     joined = true;
     ccl::init();
-    on_exit(end_at_once, nullptr);  // after the library's own handlers are there, and so before them
+    on_exit(end_at_once, nullptr);  // runs before the handlers that ccl::init registered
     store_ = meet(world_);
     comm_ = std::make_unique<ccl::communicator>(ccl::create_communicator(world_.size, world_.rank, store_));
   }
@@ -143,14 +142,14 @@ class CclEngine : public Engine {
   }
 
   void reduce(void* data, std::size_t count, Type type, Op op, int root) override {
-    void* const result = world_.rank == root ? data : apart_.of(count * bytes_of(type));
+    void* const result = world_.rank == root ? data : apart_.with_size(count * bytes_of(type));
     wait(ccl::reduce(data, result, count, type_of(type), op_of(op), root, *comm_));
   }
 
   void reduce_scatter(const void* whole, void* part, std::size_t count, Type type, Op op) override {
     const std::size_t bytes = count * bytes_of(type);
-    const bool in_place = part == place(whole, bytes);  // which oneCCL has not
-    void* const result = in_place ? apart_.of(bytes) : part;
+    const bool in_place = part == place(whole, bytes);  // oneCCL does not support it
+    void* const result = in_place ? apart_.with_size(bytes) : part;
     wait(ccl::reduce_scatter(whole, result, count, type_of(type), op_of(op), *comm_));
     if (in_place) std::memcpy(part, result, bytes);
   }
@@ -201,9 +200,9 @@ class CclEngine : public Engine {
 
  private:
   void wait(ccl::event event) {
-    Patience patience(world_);
+    Backoff backoff(world_);
     try {
-      while (!event.test()) patience.pause();
+      while (!event.test()) backoff.pause();
     } catch (...) {
       unfinished_.push_back(std::move(event));
       throw;
@@ -218,8 +217,8 @@ class CclEngine : public Engine {
   std::unique_ptr<ccl::communicator> comm_;
   std::map<int, Outbox> outboxes_;      // by rank
   std::map<int, Inbox> inboxes_;        // by rank
-  std::vector<ccl::event> unfinished_;  // which oneCCL still works on
-  Lasting apart_;
+  std::vector<ccl::event> unfinished_;  // of calls whose wait failed; oneCCL still works on them
+  KeptBuffer apart_;
 };
 
 std::string version() {

@@ -9,8 +9,8 @@
 
 #include "plugins/engine.h"
 
-// Messages with tags over oneCCL's, which have none: each is a header, which names the tag, and then the data. One
-// thing after the other goes from a rank to another, since oneCCL may start two at once in any order.
+// Messages with tags on top of oneCCL's send and recv, which have no tags: a header with the tag goes first, then the
+// data. Between two ranks one transfer runs at a time, because oneCCL may start two in any order.
 namespace hearth::plugins {
 
 constexpr auto kBytes = ccl::datatype::uint8;
@@ -20,7 +20,7 @@ struct Header {
   std::size_t bytes = 0;
 };
 
-// What this rank sends to one other.
+// The messages from this rank to one other.
 class Outbox {
  public:
   Outbox(int to, const ccl::communicator& comm) : to_(to), comm_(comm) {}
@@ -39,11 +39,11 @@ class Outbox {
   int to_;
   const ccl::communicator& comm_;
   std::deque<std::shared_ptr<Letter>> letters_;
-  std::optional<ccl::event> event_;  // sends the header of the first letter, or its data
+  std::optional<ccl::event> event_;  // the transfer of the first letter's header, or of its data
   bool header_sent_ = false;
 };
 
-// What this rank receives from one other; what nobody has asked for yet is kept.
+// The messages from one other rank to this one. Those that nobody has asked for yet are kept.
 class Inbox {
  public:
   Inbox(int from, const ccl::communicator& comm) : from_(from), comm_(comm) {}
@@ -68,7 +68,7 @@ class Inbox {
   const ccl::communicator& comm_;
   std::deque<std::shared_ptr<Wish>> wishes_;
   std::deque<Letter> letters_;       // that have come
-  std::optional<ccl::event> event_;  // receives the header of the next letter, or its data
+  std::optional<ccl::event> event_;  // the transfer of the next letter's header, or of its data
   std::optional<Letter> next_;
   Header header_;
 };

@@ -16,7 +16,7 @@ constexpr std::size_t kSliceBytes = std::size_t{64} << 20;
 
 MakeEngine make_engine;
 
-// A message cut in several.
+// The pieces of one message.
 using Requests = std::vector<std::unique_ptr<Request>>;
 
 template <typename Action>
@@ -41,17 +41,17 @@ void by_pieces(std::size_t total, std::size_t largest, Piece&& piece) {
 
 std::size_t elements_in(std::size_t bytes, Type type) { return std::max<std::size_t>(1, bytes / bytes_of(type)); }
 
-// Exchanges between wholes of one part a rank: as they are where they fit into a message, else slice by slice, a slice
-// holding the same piece of every part. exchange(in, out, offset, bytes): the wholes of a slice, and where it lies in a
-// part. A whole that is null is not there.
+// Runs an exchange over buffers that hold one part of `bytes` per rank. If they fit into a message, in one call; else
+// slice by slice, where a slice has the same piece of every part. exchange(in, out, offset, bytes) gets the buffers of
+// a slice and its place within a part. `in` or `out` may be null: this rank has no such buffer.
 template <typename Exchange>
 void by_slices(Engine& engine, const void* in, void* out, std::size_t bytes, std::size_t unit, Exchange&& exchange) {
   const std::size_t size = engine.world().size, limit = engine.world().max_message_bytes;
   if (bytes == 0) return;
   if (bytes * size <= limit) return exchange(in, out, std::size_t{0}, bytes);
   const std::size_t largest = std::max<std::size_t>(1, std::min(limit, kSliceBytes) / size / unit) * unit;
-  char* const packed = engine.packed.of(in ? largest * size : 0);
-  char* const unpacked = engine.unpacked.of(out ? largest * size : 0);
+  char* const packed = engine.packed.with_size(in ? largest * size : 0);
+  char* const unpacked = engine.unpacked.with_size(out ? largest * size : 0);
   by_pieces(bytes, largest, [&](std::size_t offset, std::size_t piece) {
     for (std::size_t r = 0; in && r < size; ++r) {
       std::memcpy(packed + r * piece, static_cast<const char*>(in) + r * bytes + offset, piece);
@@ -199,7 +199,7 @@ std::size_t bytes_of(Type type) {
     case HEARTH_U8:
       return 1;
   }
-  throw std::runtime_error("a number format of another version of Hearth");
+  throw std::runtime_error("a dtype of another version of Hearth");
 }
 
 World::World(const HearthCommWorld& world)
@@ -214,7 +214,7 @@ World::World(const HearthCommWorld& world)
 
 void World::set(const std::string& key, const std::vector<char>& value) const {
   if (given.store_set(given.context, key.c_str(), value.data(), value.size()) != 0) {
-    throw std::runtime_error("the job's store did not take " + key);
+    throw std::runtime_error("the job's store did not accept " + key);
   }
 }
 
@@ -228,13 +228,12 @@ std::vector<char> World::get(const std::string& key) const {
   return value;
 }
 
-Patience::Patience(const World& world)
-    : world_(world), deadline_(Clock::now() + world.timeout), resumed_(Clock::now()) {
+Backoff::Backoff(const World& world) : world_(world), deadline_(Clock::now() + world.timeout), resumed_(Clock::now()) {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // the default makes every short sleep 50 us longer
 }
 
-void Patience::pause() {
-  constexpr auto kWork = microseconds(3);  // an idle test takes less
+void Backoff::pause() {
+  constexpr auto kWork = microseconds(3);  // a test that found nothing to do takes less
   constexpr int kYields = 64;
   const auto now = Clock::now();
   idle_ = now - resumed_ > kWork ? 0 : idle_ + 1;

@@ -10,8 +10,8 @@
 
 #define HEARTH_EXPORT extern "C" __attribute__((visibility("default")))
 
-// What the plug-ins share: each implements Engine in terms of its library, with exceptions; `plugin_of` makes of it the
-// C table of hearth/comm/plugin.h and cuts what is larger than a message may be.
+// The part that all plug-ins share. Each plug-in implements Engine with its library and throws exceptions; `plugin_of`
+// wraps that in the C table of hearth/comm/plugin.h and cuts calls that are larger than a message may be.
 namespace hearth::plugins {
 
 using Type = HearthCommType;
@@ -24,6 +24,7 @@ struct World {
   void set(const std::string& key, const std::vector<char>& value) const;
   std::vector<char> get(const std::string& key) const;
   bool given_up() const { return given.give_up(given.context) != 0; }
+  void log_info(const std::string& line) const { given.log(given.context, HEARTH_LOG_INFO, line.c_str()); }
   bool several_hosts() const { return local_size < size; }
 
   int rank, size, local_rank, local_size;
@@ -33,11 +34,12 @@ struct World {
   HearthCommWorld given;
 };
 
-// One wait for others. A pause after a test that did work is a yield, after idle ones it grows into a short sleep, so
-// that a core which is shared with computing is left to it; it throws when the job gives up or the time is out.
-class Patience {
+// Waits for other ranks between two calls that test for completion. After a test that did work `pause` yields; after
+// idle tests it sleeps, longer each time, because the core may be shared with threads that compute. It throws when the
+// job gives up or the time is out.
+class Backoff {
  public:
-  explicit Patience(const World& world);
+  explicit Backoff(const World& world);
   void pause();
 
  private:
@@ -46,17 +48,17 @@ class Patience {
   int idle_ = 0;
 };
 
-// A message under way.
+// A message that was started.
 class Request {
  public:
   virtual ~Request() = default;
   virtual bool done() = 0;
 };
 
-// Memory for a call that outlives it: where waiting failed, the library still uses it.
-class Lasting {
+// Memory that outlives a call: if the wait for the call fails, the library still reads and writes it.
+class KeptBuffer {
  public:
-  char* of(std::size_t bytes) {
+  char* with_size(std::size_t bytes) {
     if (memory_.size() < bytes) memory_.resize(bytes);
     return memory_.data();
   }
@@ -65,13 +67,13 @@ class Lasting {
   std::vector<char> memory_;
 };
 
-// Counts are never zero, and no message is larger than the limit. The part may lie in its place of the whole.
+// Counts are never zero, and no message is larger than the limit. `part` may be this rank's part of `whole`.
 class Engine {
  public:
   explicit Engine(const World& world) : world_(world) {}
   virtual ~Engine() = default;
   const World& world() const { return world_; }
-  // The largest piece of one reduction that suits the library.
+  // The size of one reduction that suits the library best; larger ones are cut.
   virtual std::size_t reduction_bytes() const { return world_.max_message_bytes; }
 
   virtual void all_reduce(void* data, std::size_t count, Type type, Op op) = 0;
@@ -87,10 +89,10 @@ class Engine {
   virtual std::unique_ptr<Request> recv(void* data, std::size_t bytes, int from, int tag) = 0;
   virtual void leave() = 0;
 
-  Lasting packed, unpacked;  // of wholes that are larger than a message
+  KeptBuffer packed, unpacked;  // for buffers of all ranks that are larger than a message
 
  protected:
-  // Where this rank's part lies in the whole; the part given may be it.
+  // This rank's part of the whole.
   char* place(void* whole, std::size_t bytes) const { return static_cast<char*>(whole) + world_.rank * bytes; }
   const char* place(const void* whole, std::size_t bytes) const {
     return static_cast<const char*>(whole) + world_.rank * bytes;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
 
-// Intel's hydra tells by itself; its mpirun is a script that may start another's.
+// Intel's mpirun is a script that may start another MPI's launcher, so Intel is known by its launcher, hydra.
 std::string launcher() {
   if (is_set("OMPI_COMM_WORLD_SIZE")) return "openmpi";
   if (!is_set("PMI_RANK") || !is_set("PMI_FD")) return "";
@@ -38,7 +38,7 @@ std::string first_existing(const fs::path& root, std::initializer_list<const cha
   return "";
 }
 
-// The file of the library that `symbol` lies in.
+// The file of the library that has `symbol`.
 std::string library_of(const void* symbol) {
   Dl_info found{};
   return dladdr(symbol, &found) != 0 ? fs::weakly_canonical(found.dli_fname).string() : "";
@@ -75,8 +75,9 @@ std::vector<std::string> loaded_mpis() {
 void refuse_two_mpis() {
   const std::vector<std::string> held = loaded_mpis();
   if (held.size() < 2) return;
-  throw std::runtime_error("this process holds " + held[0] + " and " + held[1] +
-                           ": there can be one MPI library a process, find out who loads the other");
+  throw std::runtime_error(
+      "this process holds " + held[0] + " and " + held[1] +
+      ": a process can use only one MPI library; find out what loads the other, LD_PRELOAD for instance");
 }
 
 void set_default(const char* variable, const std::string& value) { setenv(variable, value.c_str(), 0); }

@@ -3,29 +3,29 @@
 #include <string>
 #include <vector>
 
-// Where the libraries behind the plug-ins lie and who started this process.
+// Finds the libraries behind the plug-ins, and the launcher that started this process.
 namespace hearth::plugins {
 
 // Whether the launcher of this MPI (mpich, intel, openmpi) started this process.
 bool started_by(const std::string& mpi);
-// The launcher's name for a sentence: "MPICH's mpirun".
+// The launcher's name for messages: "MPICH's mpirun".
 std::string launcher_name();
 
-// Throws where a program of the MPI `launcher` was started by another's mpirun; `name` is its name in the sentence.
+// Throws if this process was started by the mpirun of another MPI than `launcher`; `name` is used in the message.
 void refuse_other_launchers(const std::string& name, const std::string& launcher);
-std::vector<std::string> loaded_mpis();  // the files of MPI libraries in this process
+std::vector<std::string> loaded_mpis();  // the MPI libraries loaded into this process, by file
 void refuse_two_mpis();
 
-// For this process, where the user has not set it.
+// Sets an environment variable of this process, unless the user has set it.
 void set_default(const char* variable, const std::string& value);
 
-// Finds Intel MPI where the library of `symbol` lies, in I_MPI_ROOT, VIRTUAL_ENV or oneAPI's own folder, and tells it,
-// where the user has not, where it lies itself and where libfabric and its providers are.
+// Finds Intel MPI in I_MPI_ROOT, beside the library that has `symbol`, in VIRTUAL_ENV or in oneAPI's folder. Sets the
+// variables with which Intel MPI finds itself, libfabric and its providers, unless the user has set them.
 struct IntelMpi {
-  std::string library, fabric;  // files; empty where there is none
+  std::string library, fabric;  // files; empty if not found
 };
 IntelMpi find_intel_mpi(const void* symbol);
-// What a shell sources so that other programs find Intel MPI too, and the library of `symbol`.
+// Shell commands with which other programs find Intel MPI and the library that has `symbol`.
 std::string shell_variables(const void* symbol);
 
 }  // namespace hearth::plugins

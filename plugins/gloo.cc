@@ -26,7 +26,7 @@ namespace {
 using Reduction = void(void* out, const void* left, const void* right, std::size_t count);
 using Buffer = gloo::transport::UnboundBuffer;
 
-// gloo's own functions count elements in an int.
+// Used instead of gloo's own functions, which count elements in an int.
 template <typename T, typename Combine>
 void combine_all(void* out, const void* left, const void* right, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -83,7 +83,7 @@ void with_type(void* data, Type type, Op op, Action&& action) {
 
 char* bytes_at(const void* data) { return static_cast<char*>(const_cast<void*>(data)); }
 
-// The job's store in gloo's terms.
+// The job's store, with the interface that gloo wants.
 class Store : public gloo::rendezvous::Store {
  public:
   explicit Store(const World& world) : world_(world) {}
@@ -98,7 +98,7 @@ class Store : public gloo::rendezvous::Store {
   const World& world_;
 };
 
-// gloo only waits; so each wait is another thread's.
+// gloo can wait for a message but not test it, so a thread of its own waits for each.
 class GlooRequest : public Request {
  public:
   GlooRequest(std::unique_ptr<Buffer> buffer, std::function<void(Buffer&)> wait)
@@ -117,7 +117,7 @@ class GlooRequest : public Request {
 class GlooEngine : public Engine {
  public:
   explicit GlooEngine(const World& world) : Engine(world) {
-    // gloo writes to the sockets of processes that may be gone: that is to be an error of the write, not the end.
+    // gloo writes to the sockets of processes that may be gone. Without this the write would end this process.
     const auto before = std::signal(SIGPIPE, SIG_IGN);
     if (before != SIG_DFL) std::signal(SIGPIPE, before);
     auto device = gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr(world_.address.c_str()));
@@ -138,7 +138,7 @@ class GlooEngine : public Engine {
   }
 
   void reduce(void* data, std::size_t count, Type type, Op op, int root) override {
-    // gloo uses the output of every rank as it goes; only the root's may change.
+    // gloo writes into the output of every rank, but only the root's may change.
     std::vector<char> apart;
     if (world_.rank != root) {
       apart.assign(bytes_at(data), bytes_at(data) + count * bytes_of(type));
@@ -153,7 +153,7 @@ class GlooEngine : public Engine {
     run([&] { gloo::reduce(options); });
   }
 
-  // gloo has none: the parts go to their ranks, which combine them in the order of ranks.
+  // gloo has no reduce_scatter: each rank receives its part from all others and combines them in the order of ranks.
   void reduce_scatter(const void* whole, void* part, std::size_t count, Type type, Op op) override {
     const std::size_t bytes = count * bytes_of(type);
     std::vector<char> parts(bytes * world_.size);
@@ -230,7 +230,7 @@ class GlooEngine : public Engine {
   }
 
  private:
-  // The root's part where it lies in the whole, which gloo would copy onto itself.
+  // A copy of the root's part if that lies within `whole`: gloo would copy it onto itself.
   std::vector<char> copy_in_place(const void* part, const void* whole, std::size_t bytes, int root) const {
     if (world_.rank != root || part != place(whole, bytes)) return {};
     return std::vector<char>(bytes_at(part), bytes_at(part) + bytes);
@@ -248,7 +248,7 @@ class GlooEngine : public Engine {
     ended.get();
   }
 
-  // A wait that runs out closes every connection of a context, which ends the operation under way.
+  // Ends the operation under way: a wait that times out closes every connection of a gloo context.
   void break_off() {
     char nothing = 0;
     try {

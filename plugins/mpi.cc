@@ -1,5 +1,5 @@
-// One source for every MPI, compiled once for each: HEARTH_MPI names it as its users do, HEARTH_MPI_LAUNCHER the
-// launcher that starts its programs.
+// One source for every MPI, compiled once for each. HEARTH_MPI is the library's usual name, HEARTH_MPI_LAUNCHER names
+// the launcher that starts its programs.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -89,7 +89,8 @@ class MpiEngine : public Engine {
     }
   }
 
-  // On one host pieces that stay in cache are twice as fast as one large call; between hosts each costs latency.
+  // On one host pieces that fit into the cache are twice as fast as one large call; between hosts each piece costs
+  // latency.
   std::size_t reduction_bytes() const override {
     const std::size_t piece = world_.several_hosts() ? std::size_t{16} << 20 : (std::size_t{128} << 10) * world_.size;
     return std::min(piece, world_.max_message_bytes);
@@ -109,8 +110,8 @@ class MpiEngine : public Engine {
     });
   }
 
-  // Each rank sends the others pieces of their parts and sums those of its own: on one host quicker than
-  // MPI_Ireduce_scatter_block, of three MPIs (docs/performance.md).
+  // Each rank sends the other ranks pieces of their parts and sums up its own. On one host that is faster than
+  // MPI_Ireduce_scatter_block in all three MPIs (docs/performance.md).
   void reduce_scatter(const void* whole, void* part, std::size_t count, Type type, Op op) override {
     const std::size_t largest = std::max<std::size_t>(1, reduction_bytes() / bytes_of(type) / world_.size);
     for (std::size_t offset = 0; offset < count; offset += largest) {
@@ -179,9 +180,8 @@ class MpiEngine : public Engine {
   }
 
  private:
-  // Between hosts MPI_Finalize of MPICH over UCX may wait for ever for ranks that are past it, in the process manager's
-  // barrier (MPICH 4.0.2 over TCP). So its process manager alone is told, in its own words, that this rank ends in
-  // order.
+  // MPI_Finalize of MPICH 4.0.2 over UCX and TCP may hang between hosts: it waits for ranks that have left it already.
+  // So this rank sends the process manager the message that MPI_Finalize ends with, and skips the rest.
   bool end_with_process_manager() {
     const char* descriptor = std::getenv("PMI_FD");
     if (std::string(HEARTH_MPI_LAUNCHER) != "mpich" || !world_.several_hosts() || !descriptor) return false;
@@ -191,7 +191,7 @@ class MpiEngine : public Engine {
     return ::write(manager, farewell.data(), farewell.size()) > 0 && ::read(manager, answer, sizeof answer) > 0;
   }
 
-  // What the other ranks have in a piece of this rank's part, in their order, until the next call.
+  // The values that the other ranks have for a piece of this rank's part, by rank. Valid until the next call.
   const char* pieces_of_others(const void* whole, std::size_t count, std::size_t offset, std::size_t piece, Type type) {
     auto& [counts, from, to, pieces] = exchange_;
     counts.assign(world_.size, int(piece));
@@ -202,7 +202,7 @@ class MpiEngine : public Engine {
       from[rank] = int(rank * count + offset);
       to[rank] = int((rank > world_.rank ? rank - 1 : rank) * piece);
     }
-    char* const received = pieces.of((world_.size - 1) * piece * bytes_of(type));
+    char* const received = pieces.with_size((world_.size - 1) * piece * bytes_of(type));
     run("MPI_Ialltoallv", [&](MPI_Request* request) {
       return MPI_Ialltoallv(whole, counts.data(), from.data(), type_of(type), received, counts.data(), to.data(),
                             type_of(type), MPI_COMM_WORLD, request);
@@ -210,24 +210,25 @@ class MpiEngine : public Engine {
     return received;
   }
 
-  // What MPI still reads and writes where waiting for it failed.
+  // Kept here because MPI still reads and writes them if the wait fails.
   struct Exchange {
     std::vector<int> counts, from, to;
-    Lasting pieces;
+    KeptBuffer pieces;
   } exchange_;
 
   template <typename Start>
   void run(const char* call, Start&& start) {
     MpiRequest request;
     check(start(request.handle()), call);
-    Patience patience(world_);
-    while (!request.done()) patience.pause();
+    Backoff backoff(world_);
+    while (!request.done()) backoff.pause();
   }
 };
 
-// "MPICH Version:      4.0.2", "Open MPI v4.1.4, package: ..." and "Intel(R) MPI Library 2021.16 for Linux* OS".
+// MPIs describe themselves as "MPICH Version:      4.0.2", "Open MPI v4.1.4, package: ..." and "Intel(R) MPI Library
+// 2021.16 for Linux* OS".
 std::string version() {
-  if (loaded_mpis().size() > 1) return HEARTH_MPI;  // whose function would it be?
+  if (loaded_mpis().size() > 1) return HEARTH_MPI;  // either library could answer
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return HEARTH_MPI;

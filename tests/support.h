@@ -85,10 +85,13 @@ inline testing::AssertionResult contains(const std::string& text, std::string_vi
 
 inline std::filesystem::path fixture(std::string_view name) { return std::filesystem::path(HEARTH_FIXTURES) / name; }
 
-// The folder of the golden files, or "" where the environment names none.
-inline std::filesystem::path goldens() {
-  const char* folder = std::getenv("HEARTH_GOLDENS_DIR");
+inline std::filesystem::path folder_in(const char* variable) {
+  const char* folder = std::getenv(variable);
   return folder == nullptr ? "" : folder;
 }
+
+// The folders of golden files, or "" if the environment does not name them. The second set has qa/ and finetune/.
+inline std::filesystem::path goldens() { return folder_in("HEARTH_GOLDENS_DIR"); }
+inline std::filesystem::path goldens2() { return folder_in("HEARTH_GOLDENS2_DIR"); }
 
 }  // namespace hearth

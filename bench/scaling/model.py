@@ -142,7 +142,7 @@ def tables():
         ],
     )
     text += "### Figures that went in\n\n"
-    steps = [[m["machine"], f"{m['seconds']} s a step", "measured", m["from"]] for m in machines]
+    steps = [[m["machine"], f"{m['seconds']} s per step", "measured", m["from"]] for m in machines]
     others = [f for name, f in FIGURES.items() if name != "steps"]
     rows = steps + [[f["what"], f"{f['value']:,} {f['unit']}".strip(), f["kind"], f["from"]] for f in others]
     text += table(["figure", "value", "", "from"], rows, align="---")

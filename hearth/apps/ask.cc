@@ -1,78 +1,158 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <iostream>
 
 #include "hearth/apps/command.h"
-#include "hearth/base/arguments.h"
+#include "hearth/apps/line_editor.h"
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
 #include "hearth/io/hub_cache.h"
+#include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/tasks/qa_answer.h"
 
 namespace hearth::apps {
+namespace {
 
-int ask(std::span<const std::string> words) {
-  std::string model_name, context_file;
-  std::optional<std::string> question;
+struct AskArguments {
+  std::string model;
+  std::optional<std::string> context, context_text, question;
   std::int64_t n_best = 1;
-  std::optional<std::int64_t> doc_stride;
-  tasks::AnswerOptions options;
-  Arguments arguments("hearth ask", "Answers questions about a text with a fine-tuned model.");
-  arguments.add("model", &model_name, "the model folder that run_qa wrote").required();
-  arguments.add("context", &context_file, "a text file; '-' is standard input").required();
-  arguments.add("question", &question, "the question; without one you are asked for questions until an empty line");
-  arguments.add("n_best", &n_best, "how many answers to show").at_least(1).at_most(1000);
-  arguments.add("max_seq_length", &options.max_seq_length, "tokens a window").at_least(8);
-  arguments.add("doc_stride", &doc_stride, "tokens that neighbouring windows share").at_least(0);
-  std::int64_t max_answer_length = options.postprocess.max_answer_length;
-  arguments.add("max_answer_length", &max_answer_length, "tokens of the longest answer").at_least(1);
-  arguments.add("version_2_with_negative", &options.postprocess.version_2_with_negative,
-                "the model may say that there is no answer");
-  arguments.parse(words);
-  if (arguments.wants_help()) {
-    fmt::print("{}", arguments.help());
-    return 0;
-  }
-  options.postprocess.max_answer_length = static_cast<int>(max_answer_length);
-  options.postprocess.n_best_size = std::max(options.postprocess.n_best_size, static_cast<int>(n_best));
-  check(context_file != "-" || question.has_value(), "with the context on standard input, give the --question");
-  const auto folder = io::find_model(model_name, "", "main");
-  const auto tokenizer = tokenizer::load_tokenizer(folder);
-  const auto model = models::load_pretrained(folder, models::HeadKind::question_answering);
-  options.max_seq_length = std::min({options.max_seq_length, model->max_positions(), tokenizer->model_max_length()});
-  options.doc_stride = doc_stride.value_or(std::min(options.doc_stride, options.max_seq_length / 3));
-  const std::string context =
-      context_file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : io::read_file(context_file);
-  check(context.find_first_not_of(" \t\r\n") != std::string::npos, "--context {} holds no text", context_file);
+  bool json = false;
+  // If not given: as the model was trained.
+  std::optional<std::int64_t> max_seq_length, doc_stride, max_answer_length, n_best_size;
+  std::optional<bool> version_2_with_negative;
+  std::optional<double> null_score_diff_threshold;
+};
 
-  const auto show = [&](const std::string& text) {
-    const tasks::QaPrediction prediction = tasks::answer_question(*model, *tokenizer, context, text, options);
-    for (std::size_t i = 0; i < std::min(prediction.nbest.size(), static_cast<std::size_t>(n_best)); ++i) {
-      const tasks::QaCandidate& candidate = prediction.nbest[i];
-      fmt::print("{}  ({:.1f}%)\n", candidate.text.empty() ? "(no answer)" : candidate.text,
-                 100 * candidate.probability);
-    }
-    std::fflush(stdout);
-  };
-  if (question) {
-    show(*question);
-    return 0;
+bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
+
+void declare(Arguments& arguments, AskArguments& args) {
+  arguments.add("model", &args.model, "model folder written by run_qa, or model name in the Hugging Face cache")
+      .alias("model_name_or_path")
+      .required();
+  arguments.add("context", &args.context, "text file that holds the answers; - is standard input");
+  arguments.add("context_text", &args.context_text, "the text itself, instead of --context");
+  arguments.add("question", &args.question,
+                "question; without it, questions are read from standard input, one per line");
+  arguments.add("n_best", &args.n_best, "number of answers to show").at_least(1).at_most(1000);
+  arguments.add("json", &args.json, "print one JSON object per question");
+  arguments.section("As the model was trained, by its training_args.json, unless given");
+  arguments
+      .add("max_seq_length", &args.max_seq_length, "maximum tokens per input: question and a window of the context")
+      .at_least(8);
+  arguments.add("doc_stride", &args.doc_stride, "overlap between the windows of a long context, in tokens").at_least(0);
+  arguments.add("max_answer_length", &args.max_answer_length, "maximum tokens per answer").at_least(1).at_most(1 << 30);
+  arguments.add("n_best_size", &args.n_best_size, "number of start and end positions to consider")
+      .at_least(1)
+      .at_most(1 << 30);
+  arguments.add("version_2_with_negative", &args.version_2_with_negative, "the model may find no answer");
+  arguments.add("null_score_diff_threshold", &args.null_score_diff_threshold,
+                "no answer if its score minus the best answer's score is above this");
+  arguments.examples(
+      {"hearth ask --model out --context article.txt --question \"Who wrote it?\"",
+       "hearth ask --model out --context article.txt",
+       "hearth ask --model out --context_text \"$(cat article.txt)\" --n_best 3 --json < questions.txt"});
+}
+
+void check_usage(const AskArguments& args) {
+  as_usage([&] {
+    check(args.context.has_value() != args.context_text.has_value(),
+          "give either --context FILE or --context_text TEXT");
+    check(!args.question || !is_blank(*args.question), "--question is empty: write a question");
+    check(args.context != "-" || args.question, "--context - reads standard input to its end: also give --question");
+  });
+}
+
+std::string read_context(const AskArguments& args) {
+  const std::string text = args.context_text     ? *args.context_text
+                           : args.context == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
+                                                 : io::read_file(*args.context);
+  check(!is_blank(text), "{} contains no text", args.context_text ? "--context_text" : "--context " + *args.context);
+  return text;
+}
+
+tasks::AnswerOptions options_of(const AskArguments& args, const std::filesystem::path& folder,
+                                std::int64_t longest_input) {
+  const tasks::AnswerOptions trained = tasks::trained_options(folder);
+  tasks::AnswerOptions options = trained;
+  options.max_seq_length = std::min(args.max_seq_length.value_or(trained.max_seq_length), longest_input);
+  if (options.max_seq_length != trained.max_seq_length)
+    options.doc_stride = std::min(options.doc_stride, options.max_seq_length / 3);
+  options.doc_stride = args.doc_stride.value_or(options.doc_stride);
+  tasks::QaPostprocessOptions& postprocess = options.postprocess;
+  postprocess.max_answer_length = static_cast<int>(args.max_answer_length.value_or(postprocess.max_answer_length));
+  postprocess.n_best_size = static_cast<int>(std::max(args.n_best_size.value_or(postprocess.n_best_size), args.n_best));
+  postprocess.version_2_with_negative = args.version_2_with_negative.value_or(postprocess.version_2_with_negative);
+  postprocess.null_score_diff_threshold =
+      static_cast<float>(args.null_score_diff_threshold.value_or(postprocess.null_score_diff_threshold));
+  return options;
+}
+
+void print(const std::string& question, const std::vector<tasks::QaCandidate>& answers, bool json) {
+  if (json) {
+    fmt::print("{}\n", io::dump_json(tasks::answers_json(question, answers), io::kOneLine));
+  } else {
+    for (const tasks::QaCandidate& answer : answers)
+      fmt::print("{}  ({:.1f}%)\n", answer.text.empty() ? "(no answer)" : answer.text, 100 * answer.probability);
   }
-  const bool on_terminal = isatty(STDIN_FILENO) != 0;
-  for (std::string line;;) {
-    if (on_terminal) fmt::print("question> "), std::fflush(stdout);
-    if (!std::getline(std::cin, line) || line.find_first_not_of(" \t\r") == std::string::npos) return 0;
+  std::fflush(stdout);
+}
+
+// Calls `answer` for each line of standard input but blank ones.
+void for_each_question(const std::function<void(const std::string&)>& answer) {
+  std::optional<LineEditor> editor;
+  if (on_terminal()) {
+    fmt::print(stderr, "Type a question and press Enter; Ctrl-D ends.\n");
+    editor.emplace("question> ", state_file("ask_history"));
+  }
+  const auto next = [&]() -> std::optional<std::string> {
+    if (editor) return editor->read();
+    std::string line;
+    return std::getline(std::cin, line) ? std::optional(line) : std::nullopt;
+  };
+  while (const auto question = next()) {
+    if (is_blank(*question)) continue;
     try {
-      show(line);
+      answer(*question);
     } catch (const Error& error) {
       log_warning("{}", error.what());
     }
   }
+  if (editor) fmt::print(stderr, "\n");
+}
+
+}  // namespace
+
+int ask(std::span<const std::string> words) {
+  AskArguments args;
+  Arguments arguments("hearth ask",
+                      "Answers questions about a text with a fine-tuned model. On a terminal, questions can be edited\n"
+                      "and recalled with the arrow keys; their history is in ~/.local/state/hearth/ask_history.");
+  declare(arguments, args);
+  if (!parse_or_print_help(arguments, words)) return 0;
+  check_usage(args);
+  const auto folder = io::find_model(args.model, "", "main");
+  const auto tokenizer = tokenizer::load_tokenizer(folder);
+  const auto model = models::load_pretrained(folder, models::HeadKind::question_answering);
+  const std::string context = read_context(args);
+  const tasks::AnswerOptions options =
+      options_of(args, folder, std::min(model->max_positions(), tokenizer->model_max_length()));
+  const auto answer = [&](const std::string& question) {
+    const tasks::QaPrediction prediction = tasks::answer_question(*model, *tokenizer, context, question, options);
+    print(question, tasks::best_answers(prediction, static_cast<std::size_t>(args.n_best)), args.json);
+  };
+  if (args.question) {
+    answer(*args.question);
+  } else {
+    for_each_question(answer);
+  }
+  return 0;
 }
 
 }  // namespace hearth::apps

@@ -9,6 +9,7 @@
 #include "hearth/base/arguments.h"
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/base/usage_error.h"
 #include "hearth/bench/allreduce_bench.h"
 #include "hearth/bench/gemm_bench.h"
 #include "hearth/bench/model_config.h"
@@ -18,6 +19,7 @@
 #include "hearth/comm/plugin_loader.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/json.h"
 #include "hearth/train/training_plan.h"
 
@@ -29,7 +31,7 @@ const std::vector<std::string> kFormats{"fp32", "bf16", "fp16"};
 DType format_named(const std::string& name) {
   for (const DType type : {DType::f32, DType::bf16, DType::f16})
     if (name_of(type) == name) return type;
-  fail("--dtype {} is not a format to compute with; choose fp32, bf16 or fp16", name);
+  fail("--dtype: '{}' is none of fp32, bf16, fp16", name);
 }
 
 std::vector<DType> formats_named(const std::vector<std::string>& names) {
@@ -58,27 +60,27 @@ struct Run {
   void add_model(std::string& model) {
     std::string names;
     for (const std::string& name : bench::built_in_models()) names += name + ", ";
-    arguments.add("model", &model, names + "or a model folder, of which only the config.json is read");
+    arguments.add("model", &model, names + "or a model folder (only its config.json is read)");
   }
   void add_batch(std::int64_t& batch, std::int64_t& seq) {
-    arguments.add("batch", &batch, "sequences of a batch").at_least(1);
-    arguments.add("seq", &seq, "tokens of a sequence").at_least(1);
+    arguments.add("batch", &batch, "sequences per batch").at_least(1);
+    arguments.add("seq", &seq, "tokens per sequence").at_least(1);
   }
 
   void add_communication(TrainingArguments& training) {
-    arguments.section("Under a launcher: one process a rank, of which the first prints");
-    arguments.add("ddp_backend", &training.ddp_backend, "gloo, mpi or ccl; chosen by the launcher otherwise");
+    arguments.section("Several ranks (under `hearth launch` or mpirun; rank 0 prints)");
+    arguments.add("ddp_backend", &training.ddp_backend, "gloo, mpi or ccl; if not given, chosen by the launcher");
     arguments.add("ddp_timeout", &training.ddp_timeout, "seconds to wait for other ranks").at_least(1);
   }
 
   // False: help was printed.
   bool begin(std::span<const std::string> words) {
-    arguments.add("threads", &threads, "threads to compute with; 0: one a core")
+    arguments.add("threads", &threads, "number of compute threads; 0: one per core")
         .alias("num_threads")
         .at_least(0)
         .at_most(cpu::kMostThreads);
-    arguments.add("max_isa", &max_isa, "cap of the instruction set");
-    arguments.add("json", &json, "for machines: JSON lines instead of a table");
+    arguments.add("max_isa", &max_isa, "highest instruction set to use");
+    arguments.add("json", &json, "print JSON lines instead of a table");
     arguments.parse(words);
     if (arguments.wants_help()) {
       if (world.rank == 0) fmt::print("{}", arguments.help());
@@ -114,28 +116,31 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   TrainingArguments training;
   std::string dtype(name_of(options.dtype));
   bool in_turn = false;
-  Run run(
-      "train",
-      "Times training steps of question answering on random weights and tokens. Several ranks train one model, each "
-      "on batches of its own; figures are then of all of them together.");
+  Run run("train",
+          "Times training steps of a question-answering model with random weights and tokens. Several ranks train one "
+          "model, each on its own batches; throughput is the sum over all ranks.");
   run.world = world;
   run.add_model(options.model);
   run.add_batch(options.batch, options.seq);
   run.arguments.add(
       "lengths", &options.lengths,
-      "file with the lengths of real sequences, one a line, taken in groups of a batch; nothing is padded");
-  run.arguments.add("dtype", &dtype, "number format").choices(kFormats);
+      "file of sequence lengths, one per line, used instead of --seq; batches are packed without padding");
+  run.arguments.add("dtype", &dtype, "dtype of matmuls").choices(kFormats);
   run.arguments.add("steps", &options.steps, "steps to time").at_least(1);
-  run.arguments.add("warmup", &options.warmup, "steps before them").at_least(0);
+  run.arguments.add("warmup", &options.warmup, "steps to run before timing").at_least(0);
   run.arguments.add("in_turn", &in_turn,
-                    "before each timed step print the seconds of those before as a line of JSON, and stop until "
-                    "continued (SIGSTOP, SIGCONT): for bench/in_turn.py, which compares programs step by step");
+                    "before each timed step print the times so far as a JSON line and stop until SIGCONT; for "
+                    "bench/in_turn.py, which compares programs step by step");
   run.add_communication(training);
-  run.arguments.add("ddp_bucket_cap_mb", &training.ddp_bucket_cap_mb, "MiB of gradients sent at once; 25 otherwise")
+  run.arguments
+      .add("ddp_bucket_cap_mb", &training.ddp_bucket_cap_mb,
+           "bucket size for gradient all-reduce in MiB; 25 if not given")
       .at_least(1);
-  run.arguments.add("ddp_wire_dtype", &training.ddp_wire_dtype, "what gradients are sent in").choices({"fp32", "bf16"});
-  run.arguments.add("sharded_optimizer", &training.sharded_optimizer,
-                    "each rank keeps the optimizer's state of a part of the weights");
+  run.arguments.add("ddp_wire_dtype", &training.ddp_wire_dtype, "dtype in which gradients are sent")
+      .choices({"fp32", "bf16"});
+  run.arguments.add("sharded_optimizer", &training.sharded_optimizer, "shard the optimizer state over the ranks");
+  run.arguments.examples({"hearth bench train --model bert-base --dtype bf16 --batch 16 --seq 384",
+                          "hearth launch --num_processes 2 bench train --model bert-base"});
   if (!run.begin(words)) return 0;
   options.dtype = format_named(dtype);
   options.distribution = data_parallel_options(training);
@@ -149,13 +154,16 @@ int bench_all_reduce(std::span<const std::string> words, const comm::World& worl
   bench::AllReduceBenchOptions options;
   TrainingArguments training;
   std::vector<std::string> dtypes{"fp32"};
-  Run run("allreduce", "Times messages between the processes of a job.");
+  Run run("allreduce", "Times collective operations between the processes of a job.");
   run.world = world;
-  run.arguments.add("operations", &options.operations, "all_reduce, broadcast, all_gather, reduce_scatter");
-  run.arguments.add("sizes", &options.sizes, "bytes of the whole buffer: 4000, 64K, 400M, 1G");
-  run.arguments.add("dtype", &dtypes, "number formats: fp32, bf16, fp16");
-  run.arguments.add("rounds", &options.rounds, "how often each message is timed").at_least(1);
-  run.arguments.add("warmup", &options.warmup, "times before that").at_least(0);
+  run.arguments.add("operations", &options.operations,
+                    "operations to time: all_reduce, broadcast, all_gather, reduce_scatter");
+  run.arguments.add("sizes", &options.sizes, "message sizes in bytes: 4000, 64K, 400M, 1G");
+  run.arguments.add("dtype", &dtypes, "dtypes: fp32, bf16, fp16");
+  run.arguments.add("rounds", &options.rounds, "timed repetitions per message").at_least(1);
+  run.arguments.add("warmup", &options.warmup, "repetitions before timing").at_least(0);
+  run.arguments.examples({"hearth launch --num_processes 2 bench allreduce",
+                          "mpirun -n 4 hearth bench allreduce --operations all_reduce --sizes 25M --dtype fp32 bf16"});
   run.add_communication(training);
   if (!run.begin(words)) return 0;
   options.dtypes = formats_named(dtypes);
@@ -179,11 +187,12 @@ int in_world(std::span<const std::string> words) {
 int bench_gemm(std::span<const std::string> words) {
   bench::GemmBenchOptions options;
   std::vector<std::string> dtypes = kFormats;
-  Run run("gemm", "Times the matrix products of training, by every implementation that this processor can run.");
+  Run run("gemm", "Times the matmuls of training with every implementation that this processor supports.");
   run.add_model(options.model);
-  run.arguments.add("tokens", &options.tokens, "tokens of a batch").at_least(1);
-  run.arguments.add("dtype", &dtypes, "number formats: fp32, bf16, fp16");
-  run.arguments.add("rounds", &options.rounds, "how often each product is timed, in turn").at_least(1);
+  run.arguments.add("tokens", &options.tokens, "tokens per batch").at_least(1);
+  run.arguments.add("dtype", &dtypes, "dtypes: fp32, bf16, fp16");
+  run.arguments.add("rounds", &options.rounds, "timed repetitions per matmul").at_least(1);
+  run.arguments.examples({"hearth bench gemm", "hearth bench gemm --model bert-large --tokens 4096 --dtype bf16"});
   if (!run.begin(words)) return 0;
   options.dtypes = formats_named(dtypes);
   const auto rows = bench::bench_gemm(options);
@@ -193,11 +202,12 @@ int bench_gemm(std::span<const std::string> words) {
 int bench_ops(std::span<const std::string> words) {
   bench::OpsBenchOptions options;
   std::string dtype(name_of(options.dtype));
-  Run run("ops", "Times the kernels of training beside the matrix products, against what the machine could do.");
+  Run run("ops", "Times the kernels of training other than matmuls, and compares them with the limits of the machine.");
   run.add_model(options.model);
   run.add_batch(options.batch, options.seq);
-  run.arguments.add("dtype", &dtype, "number format").choices(kFormats);
-  run.arguments.add("rounds", &options.rounds, "how often each kernel is timed, in turn").at_least(1);
+  run.arguments.add("dtype", &dtype, "dtype of matmuls").choices(kFormats);
+  run.arguments.add("rounds", &options.rounds, "timed repetitions per kernel").at_least(1);
+  run.arguments.examples({"hearth bench ops", "hearth bench ops --dtype bf16 --batch 8 --seq 128"});
   if (!run.begin(words)) return 0;
   options.dtype = format_named(dtype);
   const auto rows = bench::bench_ops(options);
@@ -206,22 +216,24 @@ int bench_ops(std::span<const std::string> words) {
 
 int bench_tokenize(std::span<const std::string> words) {
   bench::TokenizeBenchOptions options;
-  Run run("tokenize", "Times the tokenizer, and the making of features where the file holds questions.");
-  run.arguments.add("file", &options.file, "text, or questions as run_qa reads them (.json, .jsonl, .csv)").required();
-  run.arguments.add("model", &options.model, "folder with a tokenizer");
-  run.arguments.add("vocab", &options.vocab, "a vocab.txt, instead of --model");
-  run.arguments.add("rounds", &options.rounds, "how often; the fastest counts").at_least(1);
+  Run run("tokenize", "Times the tokenizer and, for question files, the preparation of features.");
+  run.arguments.add("file", &options.file, "text file, or question file as for run_qa (" + data::record_endings() + ")")
+      .required();
+  run.arguments.add("model", &options.model, "folder of the tokenizer");
+  run.arguments.add("vocab", &options.vocab, "vocab.txt, instead of --model");
+  run.arguments.add("rounds", &options.rounds, "repetitions; the fastest counts").at_least(1);
+  run.arguments.examples({"hearth bench tokenize --file train.json --model my_model"});
   if (!run.begin(words)) return 0;
   const auto rows = bench::bench_tokenize(options);
   return run.end(bench::to_json(rows), bench::to_text(rows));
 }
 
 constexpr Command kBenchmarks[] = {
-    {"train", "seconds a training step, its share of what the matrix product reaches, memory", in_world<bench_train>},
-    {"gemm", "the matrix products of training", bench_gemm},
-    {"ops", "the other kernels of training", bench_ops},
+    {"train", "seconds per training step, efficiency relative to matmul speed, memory", in_world<bench_train>},
+    {"gemm", "matmuls of training", bench_gemm},
+    {"ops", "other kernels of training", bench_ops},
     {"tokenize", "the tokenizer", bench_tokenize},
-    {"allreduce", "messages between the processes of a job", in_world<bench_all_reduce>},
+    {"allreduce", "collective operations between processes", in_world<bench_all_reduce>},
 };
 
 }  // namespace
@@ -230,10 +242,12 @@ int bench(std::span<const std::string> words) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h") {
     fmt::print("usage: hearth bench BENCHMARK [arguments]\n\nbenchmarks:\n");
     for (const Command& benchmark : kBenchmarks) fmt::print("  {:<16} {}\n", benchmark.name, benchmark.summary);
+    fmt::print("\n'hearth bench BENCHMARK --help' lists the arguments of a benchmark, with examples.\n");
     return words.empty() ? 2 : 0;
   }
   const auto found = std::ranges::find(kBenchmarks, words[0], &Command::name);
-  check(found != std::end(kBenchmarks), "'{}' is not a benchmark; 'hearth bench --help' lists them", words[0]);
+  if (found == std::end(kBenchmarks))
+    throw UsageError(fmt::format("'{}' is not a benchmark: give train, gemm, ops, tokenize or allreduce", words[0]));
   return found->run(words.subspan(1));
 }
 

@@ -4,15 +4,21 @@
 #include <string>
 #include <string_view>
 
+#include "hearth/base/arguments.h"
+
 namespace hearth::apps {
 
-// A subcommand of `hearth`: words are what follows its name; the result is the exit status. Errors are thrown.
+// A subcommand of `hearth`. `words` follow its name; the result is the exit status. Errors are thrown: a UsageError
+// ends the program with status 2, any other with 1.
 struct Command {
   std::string_view name, summary;
   int (*run)(std::span<const std::string> words);
 };
 
 std::span<const Command> commands();
+
+// False where the words ask for help, which is then printed.
+bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words);
 
 int run_qa(std::span<const std::string> words);
 int ask(std::span<const std::string> words);

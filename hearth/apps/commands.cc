@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 
 #include "hearth/apps/command.h"
@@ -6,19 +8,26 @@ namespace hearth::apps {
 
 std::span<const Command> commands() {
   static constexpr std::array all{
-      Command{"run_qa", "fine-tune a model for question answering, evaluate it, answer with it", run_qa},
+      Command{"run_qa", "fine-tune a model for question answering, evaluate it, predict answers", run_qa},
       Command{"ask", "ask a fine-tuned model questions about a text", ask},
-      Command{"train_tokenizer", "make a WordPiece vocabulary from text", train_tokenizer},
-      Command{"init_model", "make a model with random weights from a config.json and a tokenizer", init_model},
-      Command{"verify", "check this build against golden files of PyTorch and transformers", verify},
-      Command{"bench", "time training steps, messages, matrix products, other kernels and the tokenizer", bench},
-      Command{"config", "ask how to launch training, and write the answers to a file", config},
-      Command{"launch", "start a command, a script or a program in many processes, each on its own cores", launch},
-      Command{"test", "check that the configured processes can train together", test},
-      Command{"estimate-memory", "say what training a model will need", estimate_memory},
-      Command{"env", "describe this machine and build, for a bug report", env},
+      Command{"train_tokenizer", "train a WordPiece tokenizer on text files", train_tokenizer},
+      Command{"init_model", "create a model with random weights from a config.json and a tokenizer", init_model},
+      Command{"verify", "compare this build with reference results of PyTorch and transformers", verify},
+      Command{"bench", "benchmark training steps, kernels, the tokenizer and communication", bench},
+      Command{"config", "answer questions about your machines, for `hearth launch`", config},
+      Command{"launch", "run a command, a Python script or a program in several processes, each on its own cores",
+              launch},
+      Command{"test", "check that the processes of your configuration can train together", test},
+      Command{"estimate-memory", "estimate the memory that training a model needs", estimate_memory},
+      Command{"env", "describe this machine and this build, for a bug report", env},
   };
   return all;
+}
+
+bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words) {
+  arguments.parse(words);
+  if (arguments.wants_help()) fmt::print("{}", arguments.help());
+  return !arguments.wants_help();
 }
 
 }  // namespace hearth::apps

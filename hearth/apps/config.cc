@@ -25,8 +25,8 @@ int create(const std::filesystem::path& file) {
 
 int create_default(const std::filesystem::path& file, const std::string& mixed_precision) {
   check(!std::filesystem::exists(file),
-        "a configuration is already at {} and is left as it is; remove it, run `hearth config` instead, or name "
-        "another with --config_file",
+        "there is already a configuration at {}: remove the file, run `hearth config` instead, or name another file "
+        "with --config_file",
         file.string());
   launch::LaunchConfig config;
   config.use_cpu = true;
@@ -75,16 +75,16 @@ int config(std::span<const std::string> words) {
   std::string action = "create", mixed_precision = "no", file = launch::default_config_path();
   Arguments arguments(
       "hearth config",
-      "Asks how to train and writes the answers to the file that `hearth launch` reads. `config default` writes\n"
-      "it without questions, `config update` brings an old one up to date, `config show` explains it.");
-  arguments.positional("ACTION", &action, "what to do with the file").choices({"create", "default", "update", "show"});
-  arguments.add("config_file", &file, "the file, YAML or .json");
-  arguments.add("mixed_precision", &mixed_precision, "of `config default`").choices({"no", "fp16", "bf16"});
-  arguments.parse(words);
-  if (arguments.wants_help()) {
-    fmt::print("{}", arguments.help());
-    return 0;
-  }
+      "Asks how to train and writes the answers to the file that `hearth launch` reads, in Accelerate's format.\n"
+      "`config default` writes the file without questions, `config update` rewrites an old file in the current "
+      "format,\n"
+      "`config show` explains each setting.");
+  arguments.positional("ACTION", &action, "what to do").choices({"create", "default", "update", "show"});
+  arguments.add("config_file", &file, "configuration file, .yaml or .json");
+  arguments.add("mixed_precision", &mixed_precision, "mixed precision for `config default`")
+      .choices({"no", "fp16", "bf16"});
+  arguments.examples({"hearth config", "hearth config default --mixed_precision bf16", "hearth config show"});
+  if (!parse_or_print_help(arguments, words)) return 0;
   if (action == "default") return create_default(file, mixed_precision);
   if (action == "update") return update(file);
   if (action == "show") return show(file);

@@ -110,7 +110,7 @@ io::Json describe() {
   return json;
 }
 
-// What a shell sources to find oneCCL and Intel MPI where the plug-in finds them.
+// Shell commands that set the paths of oneCCL and Intel MPI as the plug-in finds them.
 std::string setvars() {
   const auto file = comm::find_plugin("ccl", "none");
   void* const library = file ? dlopen(file->c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
@@ -118,7 +118,7 @@ std::string setvars() {
       library != nullptr ? reinterpret_cast<HearthCommSetvars>(dlsym(library, HEARTH_COMM_SETVARS)) : nullptr;
   const std::string text = variables != nullptr ? variables() : "";
   check(!text.empty(),
-        "oneCCL and Intel MPI are not there: install them with scripts/install_engines, then build again");
+        "oneCCL and Intel MPI were not found: install them with scripts/install_engines, then build again");
   return text;
 }
 
@@ -140,15 +140,12 @@ void print_item(std::string_view indent, const std::string& key, const io::Json&
 int env(std::span<const std::string> words) {
   bool json = false, variables = false;
   std::string max_isa;
-  Arguments arguments("hearth env", "Describes this machine and build: paste it into a bug report.");
-  arguments.add("json", &json, "for machines");
-  arguments.add("setvars", &variables, "print what a shell sources to find oneCCL and Intel MPI");
-  arguments.add("max_isa", &max_isa, "cap of the instruction set");
-  arguments.parse(words);
-  if (arguments.wants_help()) {
-    fmt::print("{}", arguments.help());
-    return 0;
-  }
+  Arguments arguments("hearth env", "Describes this machine and this build, for a bug report.");
+  arguments.add("json", &json, "print JSON");
+  arguments.add("setvars", &variables, "print shell commands that put oneCCL and Intel MPI on the search paths");
+  arguments.add("max_isa", &max_isa, "highest instruction set to use");
+  arguments.examples({"hearth env", "hearth env --json", "eval \"$(hearth env --setvars)\""});
+  if (!parse_or_print_help(arguments, words)) return 0;
   if (variables) {
     fmt::print("{}", setvars());
     return 0;

@@ -10,6 +10,7 @@
 #include "hearth/bench/table.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/io/json.h"
+#include "hearth/nn/encoder.h"
 
 namespace hearth::apps {
 namespace {
@@ -45,8 +46,8 @@ std::vector<std::string> to_row(const bench::MemoryPlan& plan, const bench::Memo
   return row;
 }
 
-// Every format with and without gradient checkpointing and, for several processes, with the optimizer whole and
-// divided.
+// Every dtype with and without gradient checkpointing and, for several processes, with the optimizer state whole and
+// sharded.
 std::vector<bench::MemoryPlan> plans(const bench::MemoryPlan& sizes, const std::vector<std::string>& dtypes) {
   std::vector<bench::MemoryPlan> all;
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
@@ -58,12 +59,12 @@ std::vector<bench::MemoryPlan> plans(const bench::MemoryPlan& sizes, const std::
   return all;
 }
 
-// Of a format as Accelerate names it, or as the other options do.
+// Takes Accelerate's names of dtypes too.
 std::string short_name(const std::string& format) {
   if (format == "float32" || format == "fp32") return "fp32";
   if (format == "bfloat16" || format == "bf16") return "bf16";
   if (format == "float16" || format == "fp16") return "fp16";
-  fail("--dtypes: '{}' is none of fp32, bf16, fp16, the formats that models are trained in", format);
+  fail("--dtypes: '{}' is none of fp32, bf16, fp16", format);
 }
 
 }  // namespace
@@ -74,31 +75,33 @@ int estimate_memory(std::span<const std::string> words) {
   std::vector<std::string> dtypes{"fp32", "bf16", "fp16"};
   std::int64_t threads = 0;
   bool json = false;
-  Arguments arguments("hearth estimate-memory",
-                      "Says what training a model with AdamW will need, a process, without loading it.");
+  Arguments arguments(
+      "hearth estimate-memory",
+      "Estimates the memory that training a model with AdamW needs per process, from its config.json alone.");
   arguments.positional("MODEL", &model,
-                       "a folder with a config.json, a name in the Hub cache, or bert-tiny, bert-mini ... bert-large");
-  arguments.add("config_overrides", &overrides, "other sizes: hidden_size=512,num_hidden_layers=6");
-  arguments.add("batch", &sizes.batch, "sequences of a process's batch").at_least(1);
-  arguments.add("seq", &sizes.seq, "tokens of a sequence").at_least(1);
-  arguments.add("dtypes", &dtypes, "number formats: fp32, bf16, fp16; also float32, bfloat16, float16");
-  arguments.add("num_processes", &sizes.shards, "processes that may share the optimizer's state").at_least(1);
-  arguments.add("threads", &threads, "threads of a process; 0: one a core").at_least(0).at_most(cpu::kMostThreads);
-  arguments.add("json", &json, "for machines: JSON lines instead of a table");
-  arguments.ignored({"library_name"}, "a folder's config.json says what it is");
-  arguments.ignored_switches({"trust_remote_code"}, "no code of a model's folder is ever run");
-  arguments.parse(words);
-  if (arguments.wants_help()) {
-    fmt::print("{}", arguments.help());
-    return 0;
-  }
+                       "model folder, model name in the Hugging Face cache, or bert-tiny, bert-mini, ..., bert-large");
+  arguments.add("config_overrides", &overrides, "fields of config.json to change: hidden_size=512,num_hidden_layers=6");
+  arguments.add("batch", &sizes.batch, "batch size per process").at_least(1);
+  arguments.add("seq", &sizes.seq, "tokens per sequence").at_least(1);
+  arguments.add("dtypes", &dtypes, "dtypes: fp32, bf16, fp16; also float32, bfloat16, float16");
+  arguments
+      .add("num_processes", &sizes.shards,
+           "number of ranks that --sharded_optimizer would spread the optimizer state over")
+      .at_least(1);
+  arguments.add("threads", &threads, "threads per process; 0: one per core").at_least(0).at_most(cpu::kMostThreads);
+  arguments.add("json", &json, "print JSON lines instead of a table");
+  arguments.ignored({"library_name"}, "config.json names the architecture");
+  arguments.ignored_switches({"trust_remote_code"}, "Hearth never runs code from a model folder");
+  arguments.examples({"hearth estimate-memory bert-base --batch 16 --seq 384",
+                      "hearth estimate-memory my_model --dtypes bf16 --num_processes 4"});
+  if (!parse_or_print_help(arguments, words)) return 0;
   cpu::set_num_threads(static_cast<int>(threads));
   sizes.threads = cpu::num_threads();
   models::Config config = bench::model_config(model);
   if (!overrides.empty()) config.override_fields(overrides, {});
-  const nn::EncoderConfig encoder = models::encoder_config(config);
-  check(sizes.seq <= encoder.positions, "--seq {} is longer than {} can read, {} positions", sizes.seq, model,
-        encoder.positions);
+  const nn::EncoderConfig encoder = bench::encoder_config(config);
+  check(sizes.seq <= encoder.positions, "--seq {} must be at most {}, the number of positions of {}", sizes.seq,
+        encoder.positions, model);
   for (std::string& name : dtypes) name = short_name(name);
   std::vector<std::string> header{"format", "checkpointing", "shards"};
   for (const auto& [name, bytes] : kItems) header.emplace_back(name);
@@ -110,7 +113,7 @@ int estimate_memory(std::span<const std::string> words) {
     table.add(to_row(plan, estimate));
   }
   if (!json)
-    fmt::print("{}, batch {}, {} tokens a sequence, GiB a process\n\n{}", model, sizes.batch, sizes.seq,
+    fmt::print("{}, batch {}, {} tokens per sequence, GiB per process\n\n{}", model, sizes.batch, sizes.seq,
                table.to_string());
   return 0;
 }

@@ -22,23 +22,20 @@ int init_model(std::span<const std::string> words) {
   std::string config_file, tokenizer_folder, output_dir;
   std::int64_t seed = 42;
   bool overwrite = false;
-  Arguments arguments("hearth init_model", "Makes a model folder with random weights, to be trained from nothing.");
-  arguments.add("config", &config_file, "a config.json; vocab_size comes from the tokenizer").required();
-  arguments.add("tokenizer", &tokenizer_folder, "a folder with a tokenizer, which is copied").required();
-  arguments.add("output_dir", &output_dir, "the model folder to write").required();
-  arguments.add("overwrite_output_dir", &overwrite, "replace a model or a tokenizer that is there");
-  arguments.add("seed", &seed, "of the random weights");
-  arguments.parse(words);
-  if (arguments.wants_help()) {
-    fmt::print("{}", arguments.help());
-    return 0;
-  }
+  Arguments arguments("hearth init_model", "Creates a model folder with random weights, for training from scratch.");
+  arguments.add("config", &config_file, "config.json of the model; vocab_size is taken from the tokenizer").required();
+  arguments.add("tokenizer", &tokenizer_folder, "folder of the tokenizer, which is copied").required();
+  arguments.add("output_dir", &output_dir, "model folder to create").required();
+  arguments.add("overwrite_output_dir", &overwrite, "replace a model or tokenizer in output_dir");
+  arguments.add("seed", &seed, "random seed of the weights");
+  arguments.examples({"hearth init_model --config config.json --tokenizer my_tokenizer --output_dir my_model"});
+  if (!parse_or_print_help(arguments, words)) return 0;
   if (!overwrite) check_no_files(output_dir, {"model.safetensors"});
   if (!overwrite && !is_same_folder(output_dir, tokenizer_folder))
     check_no_files(output_dir, {"vocab.txt", "tokenizer.json"});
   const auto tokenizer = tokenizer::load_tokenizer(tokenizer_folder);
   io::Json values = io::read_json(config_file);
-  check(values.is_object(), "{} does not hold a JSON object; give a model's config.json", config_file);
+  check(values.is_object(), "{} is not a JSON object: give the config.json of a model", config_file);
   values["vocab_size"] = tokenizer->vocab_size();
   const models::Config config(std::move(values), config_file);
   const auto model = models::build_model(config, models::head_of(config), static_cast<std::uint64_t>(seed));

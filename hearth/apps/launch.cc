@@ -1,10 +1,10 @@
 #include "hearth/launch/launch.h"
 
 #include <fmt/format.h>
-
-#include <cstdio>
+#include <unistd.h>
 
 #include "hearth/apps/command.h"
+#include "hearth/base/terminal.h"
 
 namespace hearth::apps {
 
@@ -17,7 +17,8 @@ int launch(std::span<const std::string> words) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
   const launch::LaunchEnd end = launch::launch(options, names);
-  if (end.status != 0) fmt::print(stderr, "hearth: {}\n", end.failure);
+  if (end.status != 0)
+    write_text(STDERR_FILENO, highlighted(fmt::format("hearth: error: {}\n", end.failure), STDERR_FILENO));
   return end.status;
 }
 

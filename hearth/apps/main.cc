@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -12,72 +13,97 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/base/log.h"
+#include "hearth/base/nearest_name.h"
+#include "hearth/base/terminal.h"
+#include "hearth/base/text_layout.h"
+#include "hearth/base/usage_error.h"
 #include "hearth/base/version.h"
 #include "hearth/train/progress.h"
 
 namespace {
 
-// A stream that cannot be written to is no reason to throw: fmt::print would.
-void put(std::FILE* stream, const std::string& text) {
-  std::fputs(text.c_str(), stream);
-  std::fflush(stream);
+constexpr int kUsageStatus = 2;
+
+void print_error(const std::string& sentence) {
+  hearth::Progress::print_line(STDERR_FILENO, hearth::highlighted("hearth: error: " + sentence, STDERR_FILENO));
 }
 
 void print_usage() {
   fmt::print("hearth {}: fine-tunes transformers on CPUs\n\nusage: hearth COMMAND [arguments]\n\ncommands:\n",
              hearth::kVersion);
   for (const hearth::apps::Command& command : hearth::apps::commands())
-    fmt::print("  {:<16} {}\n", command.name, command.summary);
-  fmt::print("\n'hearth COMMAND --help' lists a command's arguments.\n");
+    fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, hearth::help_columns(), 19));
+  fmt::print(
+      "\n'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
+      "Exit status: 0 success, 1 failure, 2 wrong command line or file of options; `hearth launch` exits with the\n"
+      "status of its target.\n");
+}
+
+// The command that the user may have meant, where that is clear.
+std::string nearest_command(const std::string& word) {
+  constexpr std::pair<const char*, const char*> kOtherWords[] = {
+      {"train", "run_qa"}, {"finetune", "run_qa"}, {"fine_tune", "run_qa"}, {"evaluate", "run_qa"},
+      {"predict", "ask"},  {"answer", "ask"},      {"benchmark", "bench"},  {"doctor", "env"}};
+  std::vector<std::string> known;
+  for (const hearth::apps::Command& command : hearth::apps::commands()) known.emplace_back(command.name);
+  for (const auto& [other, command] : kOtherWords) known.emplace_back(other);
+  const std::string nearest = hearth::nearest_name(word, known);
+  const auto other = std::ranges::find(kOtherWords, nearest, &std::pair<const char*, const char*>::first);
+  return other == std::end(kOtherWords) ? nearest : other->second;
+}
+
+int fail_with_unknown(const std::string& word) {
+  const std::string nearest = nearest_command(word);
+  print_error(fmt::format(
+      "'{}' is not a command{}", word,
+      nearest.empty() ? "; 'hearth --help' lists the commands" : hearth::did_you_mean("'hearth " + nearest + "'")));
+  return kUsageStatus;
 }
 
 int run(const std::vector<std::string>& words) {
+  if (words.size() == 2 && words[0] == "help") return run({words[1], "--help"});
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     print_usage();
-    return words.empty() ? 2 : 0;
+    return words.empty() ? kUsageStatus : 0;
   }
-  if (words[0] == "--version") {
+  if (words[0] == "--version" || words[0] == "version") {
     fmt::print("hearth {}\n", hearth::kVersion);
     return 0;
   }
   const auto all = hearth::apps::commands();
   const auto found = std::ranges::find(all, words[0], &hearth::apps::Command::name);
-  if (found == all.end()) {
-    put(stderr, "hearth: '" + words[0] + "' is not a command; 'hearth --help' lists them\n");
-    return 2;
-  }
-  return found->run(std::span(words).subspan(1));
+  return found == all.end() ? fail_with_unknown(words[0]) : found->run(std::span(words).subspan(1));
 }
 
-// Nothing is destroyed on the way out: a library of communication may wait there for processes that are gone.
-[[noreturn]] void fail_with(const std::string& sentence) {
-  std::fflush(stdout);
-  put(stderr, "hearth: " + sentence + "\n");
-  std::_Exit(1);
+// Ends without destructors of static objects: an MPI or oneCCL library might wait there for processes that are gone.
+[[noreturn]] void fail_with(const std::string& sentence, int status = 1) {
+  print_error(sentence);
+  std::_Exit(status);
 }
 
-// Memory that a step frees is wanted again by the next one: the heap keeps it instead of giving it back.
+// The heap keeps the memory that a training step frees, because the next step needs it again.
 void keep_heap() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 16 << 20);
 }
 
+void log_to_terminal(hearth::LogLevel level, std::string_view message) {
+  if (level == hearth::LogLevel::info) return hearth::Progress::print_line(STDOUT_FILENO, message);
+  hearth::Progress::print_line(STDERR_FILENO, hearth::highlighted(fmt::format("warning: {}", message), STDERR_FILENO));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_heap();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit is an error of write(), like a full disk
-  hearth::set_log_sink([](hearth::LogLevel level, std::string_view message) {
-    hearth::Progress::clear_current();
-    if (level == hearth::LogLevel::info) {
-      put(stdout, std::string(message) + "\n");
-    } else {
-      put(stderr, "warning: " + std::string(message) + "\n");
-    }
-  });
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // in a pipe, lines keep their place between those of stderr
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its size limit becomes an error of write(), as a full disk does
+  hearth::set_log_sink(log_to_terminal);
   try {
     return run({argv + 1, argv + argc});
+  } catch (const hearth::UsageError& error) {
+    fail_with(error.what(), kUsageStatus);
   } catch (const std::filesystem::filesystem_error& error) {
     fail_with(error.path1().string() + ": " + error.code().message());
   } catch (const std::bad_alloc&) {

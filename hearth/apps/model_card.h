@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "hearth/io/json.h"
@@ -7,8 +8,19 @@
 
 namespace hearth::apps {
 
-// README.md of a model folder: what the model was made of, with which settings, and how it did. `metrics` are those of
-// the evaluation, none where there was none.
-std::string model_card(const tasks::RunQaArguments& args, const io::Json& metrics);
+struct ModelCardFacts {
+  std::optional<std::string> base_model;     // its Hub id
+  io::Json evaluation = io::Json::object();  // the metrics of the final evaluation; empty: there was none
+  io::Json log_history = io::Json::array();  // of the run
+  std::int64_t processes = 1;
+};
+
+// README.md of a model folder, in the layout of transformers' TrainingSummary: metadata for the Hub in YAML, scores,
+// hyperparameters, and a table of the evaluations during training.
+std::string model_card(const tasks::RunQaArguments& args, const ModelCardFacts& facts);
+
+// The Hub id of the model that training starts from: the name it was loaded by, or what its config.json remembers
+// (`remembered`, "_name_or_path"). None where both are paths of folders.
+std::optional<std::string> hub_id(const std::string& name_or_path, const std::string& remembered);
 
 }  // namespace hearth::apps

@@ -5,7 +5,7 @@
 
 namespace hearth::apps {
 
-// Before a command writes these files into a folder: an error where one is there.
+// Fails if the folder already has one of these files, which a command is about to write.
 void check_no_files(const std::filesystem::path& folder, std::initializer_list<const char*> names);
 
 }  // namespace hearth::apps

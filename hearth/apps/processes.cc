@@ -11,6 +11,7 @@
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/base/usage_error.h"
 #include "hearth/comm/connect.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/topology.h"
@@ -19,31 +20,45 @@
 namespace hearth::apps {
 namespace {
 
-// Between ranks of one host a message is copying, done by their own processors. Where a rank has but one, nothing is
-// hidden by doing it early: it merely takes turns with computing, each finding the cache full of the other's. Not so
-// gloo's sockets, which leave time to compute in.
+// Whether sending gradients during the backward pass saves time. Ranks on one host exchange messages by copying memory
+// on their own cores: a rank that has a single core gains nothing, because sending and computing only take turns on it
+// and evict each other's cache lines. gloo's sockets leave time to compute.
 bool overlap_pays(const comm::World& world, std::string_view backend, const std::vector<int>& communication_cpus) {
   return world.several_hosts() || backend == "gloo" || !communication_cpus.empty() || cpu::num_threads() > 1 ||
          cpu::processors_of_process(getpid()).size() != 1;
+}
+
+LogLevel level_named(std::string_view name, LogLevel passive) {
+  if (name == "passive") return passive;
+  if (name == "warning") return LogLevel::warning;
+  return name == "error" || name == "critical" ? LogLevel::error : LogLevel::info;
 }
 
 }  // namespace
 
 void log_as(const comm::World& world) {
   if (world.size == 1) return;
+  set_log_level(world.rank == 0 ? LogLevel::info : LogLevel::warning);
   const LogSink before = set_log_sink({});
   set_log_sink([before, rank = world.rank](LogLevel level, std::string_view message) {
-    if (level == LogLevel::warning) {
-      before(level, fmt::format("rank {}: {}", rank, message));
-    } else if (rank == 0) {
-      before(level, message);
-    }
+    const bool names_rank = rank > 0 || level == LogLevel::warning;
+    before(level, names_rank ? fmt::format("rank {}: {}", rank, message) : std::string(message));
   });
+}
+
+void log_as(const comm::World& world, const TrainingArguments& args) {
+  const bool on_each_node = args.log_on_each_node && args.log_level != "passive";
+  const bool is_main = world.rank == 0 || (on_each_node && world.local_rank == 0);
+  set_log_level(is_main ? level_named(args.log_level, LogLevel::info)
+                        : level_named(args.log_level_replica, LogLevel::warning));
 }
 
 int run_as(const comm::World& world, const std::function<int()>& body) {
   try {
     return body();
+  } catch (const UsageError& error) {
+    if (world.size == 1) throw;
+    throw UsageError(fmt::format("rank {}: {}", world.rank, error.what()));
   } catch (const Error& error) {
     if (world.size == 1) throw;
     fail("rank {}: {}", world.rank, error.what());
@@ -51,7 +66,7 @@ int run_as(const comm::World& world, const std::function<int()>& body) {
 }
 
 parallel::Team join(const TrainingArguments& args, comm::World world) {
-  // Old launchers of torch name the local rank in a flag, newer ones in the environment, which counts more.
+  // Old versions of torch's launcher pass the local rank as a flag; newer ones set LOCAL_RANK, which wins.
   if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty()) {
     world.local_rank = static_cast<int>(args.local_rank);
     if (environment("LOCAL_WORLD_SIZE").empty()) world.local_size = world.size;
@@ -59,6 +74,7 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   check(world.local_rank < world.local_size,
         "--local_rank {} must be below the number of processes on this host, {}: set LOCAL_WORLD_SIZE",
         world.local_rank, world.local_size);
+  log_as(world, args);
   comm::ConnectOptions options;
   options.backend = args.ddp_backend;
   options.timeout = std::chrono::seconds(args.ddp_timeout);

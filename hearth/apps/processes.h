@@ -6,18 +6,21 @@
 #include "hearth/parallel/team.h"
 #include "hearth/train/training_arguments.h"
 
-// What a command that several processes run together does before anything else.
+// The first steps of a command that several processes run together.
 namespace hearth::apps {
 
-// The first process speaks; what the others warn of carries their number.
+// Sets which messages this process shows: rank 0 shows all, the other ranks show warnings, which name the rank.
 void log_as(const comm::World& world);
+// The same once --log_level, --log_level_replica and --log_on_each_node are known.
+void log_as(const comm::World& world, const TrainingArguments& args);
 
-// Runs `body` in this process; of several, the message of an Error names the rank.
+// Runs `body`. If there are several processes, the message of an Error names the rank.
 int run_as(const comm::World& world, const std::function<int()>& body);
 
-// By --ddp_backend, --ddp_timeout and --local_rank. Of several processes on a host each gets cores of its own, unless
-// its launcher gave it some, and computes with --num_threads, or OMP_NUM_THREADS, or one thread for each of its cores.
-// Processes of one hardware thread each take turns on those of all.
+// Connects this process with the others, as --ddp_backend, --ddp_timeout and --local_rank say. Each process of a host
+// is pinned to its own cores, unless its launcher pinned it, and computes with --num_threads or OMP_NUM_THREADS
+// threads, otherwise with one thread per core. Processes that have one hardware thread each take turns on the threads
+// of all.
 parallel::Team join(const TrainingArguments& args, comm::World world);
 
 }  // namespace hearth::apps

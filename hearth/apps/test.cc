@@ -24,7 +24,8 @@ int check_this_world(const comm::World& world) {
   });
   const std::vector<std::string> failed = verify::check_world(team, report);
   team.barrier();
-  check(failed.empty() || !team.is_first(), "the configuration does not work; failed: {}", fmt::join(failed, ", "));
+  check(failed.empty() || !team.is_first(), "the processes cannot train together; these checks failed: {}",
+        fmt::join(failed, ", "));
   return failed.empty() ? 0 : 1;
 }
 
@@ -44,15 +45,11 @@ int test(std::span<const std::string> words) {
   std::optional<std::string> config_file;
   bool in_world = false;
   Arguments arguments("hearth test",
-                      "Starts processes as the configuration says and checks that they can train together.");
-  arguments.add("config_file", &config_file, "what `hearth config` wrote, instead of the default file");
-  arguments.add("in_world", &in_world,
-                "this process is one of those that are checked: `mpirun -n 4 hearth test --in_world`");
-  arguments.parse(words);
-  if (arguments.wants_help()) {
-    fmt::print("{}", arguments.help());
-    return 0;
-  }
+                      "Launches the processes of your configuration and checks that they can train together.");
+  arguments.add("config_file", &config_file, "configuration file of `hearth config`, if not the default one");
+  arguments.add("in_world", &in_world, "check the processes that a launcher has already started, of which this is one");
+  arguments.examples({"hearth test", "hearth test --config_file cluster.yaml", "mpirun -n 4 hearth test --in_world"});
+  if (!parse_or_print_help(arguments, words)) return 0;
   const comm::World world = comm::world_from_environment();
   if (in_world) {
     log_as(world);

@@ -4,6 +4,7 @@
 #include "hearth/apps/output_folder.h"
 #include "hearth/base/arguments.h"
 #include "hearth/data/qa_dataset.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
 #include "hearth/tokenizer/wordpiece_trainer.h"
@@ -12,12 +13,11 @@
 namespace hearth::apps {
 namespace {
 
-// A file of questions gives its texts, any other file itself.
+// Question files give their contexts and questions.
 void add_file(tokenizer::WordPieceTrainer& trainer, const std::filesystem::path& file) {
-  const std::string extension = file.extension().string();
-  if (extension != ".json" && extension != ".jsonl" && extension != ".csv") return trainer.add_file(file);
+  if (!data::record_format_of(file)) return trainer.add_file(file);
   const std::string* last_context = nullptr;
-  for (const data::QaExample& example : data::read_qa_dataset(file, data::QaAnswers::optional)) {
+  for (const data::QaExample& example : data::read_qa_dataset(file, data::QaAnswers::optional, false)) {
     if (example.context.get() != last_context) trainer.add_text(*example.context);
     last_context = example.context.get();
     trainer.add_text(example.question);
@@ -32,20 +32,24 @@ int train_tokenizer(std::span<const std::string> words) {
   tokenizer::WordPieceTraining options;
   std::optional<std::int64_t> model_max_length;
   bool overwrite = false;
-  Arguments arguments("hearth train_tokenizer", "Makes a WordPiece vocabulary from text files.");
-  arguments.add("files", &files, "text to learn from; of question files (.json, .jsonl, .csv) their texts").required();
-  arguments.add("vocab_size", &options.vocab_size, "tokens in the vocabulary").at_least(1);
-  arguments.add("output_dir", &output_dir, "where vocab.txt, tokenizer.json and their fellows go").required();
-  arguments.add("overwrite_output_dir", &overwrite, "replace a tokenizer that is there");
-  arguments.add("min_frequency", &options.min_frequency, "how often two pieces must meet to become one").at_least(1);
-  arguments.add("limit_alphabet", &options.limit_alphabet, "characters kept").at_least(1);
-  arguments.add("lowercase", &options.normalizer.lowercase, "lower-case all text");
-  arguments.add("model_max_length", &model_max_length, "the longest sequence its model can read").at_least(1);
-  arguments.parse(words);
-  if (arguments.wants_help()) {
-    fmt::print("{}", arguments.help());
-    return 0;
-  }
+  Arguments arguments("hearth train_tokenizer", "Trains a WordPiece tokenizer (as BERT has) on text files.");
+  arguments
+      .add("files", &files,
+           "text files; question files (" + data::record_endings() + ") give their contexts and questions")
+      .required();
+  arguments.add("vocab_size", &options.vocab_size, "size of the vocabulary").at_least(1);
+  arguments.add("output_dir", &output_dir, "folder for vocab.txt, tokenizer.json and tokenizer_config.json").required();
+  arguments.add("overwrite_output_dir", &overwrite, "replace a tokenizer in output_dir");
+  arguments.add("min_frequency", &options.min_frequency, "how often a pair of pieces must occur to be merged")
+      .at_least(1);
+  arguments.add("limit_alphabet", &options.limit_alphabet, "maximum number of different characters in the vocabulary")
+      .at_least(1);
+  arguments.add("lowercase", &options.normalizer.lowercase, "convert text to lower case");
+  arguments.add("model_max_length", &model_max_length, "maximum sequence length of the model").at_least(1);
+  arguments.examples(
+      {"hearth train_tokenizer --files corpus.txt --output_dir my_tokenizer",
+       "hearth train_tokenizer --files train.json wiki.txt --vocab_size 8000 --output_dir my_tokenizer"});
+  if (!parse_or_print_help(arguments, words)) return 0;
 
   if (!overwrite) check_no_files(output_dir, {"vocab.txt", "tokenizer.json"});
   tokenizer::BertConfig config;

@@ -13,16 +13,18 @@ int verify(std::span<const std::string> words) {
   std::string folder, max_isa;
   std::int64_t num_threads = 0;
   bool quiet = false;
-  Arguments arguments("hearth verify", "Checks this build against a folder of golden files.");
-  arguments.positional("folder", &folder, "the golden set: models/, tokenizer/, qa/, data_order.json").required();
-  arguments.add("max_isa", &max_isa, "cap of the instruction set");
-  arguments.add("num_threads", &num_threads, "number of threads; 0: one a core").at_least(0).at_most(cpu::kMostThreads);
-  arguments.add("quiet", &quiet, "print failures and the counts only");
-  arguments.parse(words);
-  if (arguments.wants_help()) {
-    fmt::print("{}", arguments.help());
-    return 0;
-  }
+  Arguments arguments("hearth verify",
+                      "Compares this build with reference results of PyTorch, transformers and tokenizers.");
+  arguments.positional("folder", &folder, "folder of reference results: models/, tokenizer/, qa/, data_order.json")
+      .required();
+  arguments.add("max_isa", &max_isa, "highest instruction set to use");
+  arguments.add("num_threads", &num_threads, "number of threads; 0: one per core")
+      .at_least(0)
+      .at_most(cpu::kMostThreads);
+  arguments.add("quiet", &quiet, "print only failures and totals");
+  arguments.examples(
+      {"hearth verify tests/fixtures/goldens", "hearth verify --max_isa avx2 --quiet tests/fixtures/goldens"});
+  if (!parse_or_print_help(arguments, words)) return 0;
   if (!max_isa.empty()) cpu::set_max_isa(max_isa);
   cpu::set_num_threads(static_cast<int>(num_threads));
 

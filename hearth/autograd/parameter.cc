@@ -73,7 +73,7 @@ void ParameterStore::allocate() {
   grad_ = Tensor({size_}, DType::f32);
   for (const auto& parameter : parameters_) {
     const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
-    // Whole arenas are read and updated, so what lies between parameters is zero; all else will be written.
+    // Optimizers and norms run over whole arenas, so the gaps between parameters must be zero.
     master_.slice(end, parameter->arena_end()).fill_zero();
     grad_.slice(end, parameter->arena_end()).fill_zero();
     parameter->master = master_.slice(begin, end).reshape(parameter->shape);

@@ -12,20 +12,21 @@
 
 namespace hearth {
 
-// A copy of a parameter in the format and layout that a product reads, made again when the parameter has changed.
+// A 16-bit copy of a weight in the dtype and layout that a matmul reads. It is rebuilt when the weight has changed.
 struct Replica {
-  int kind = 0;  // whoever makes replicas numbers their kinds
-  std::uint64_t version = 0;
-  bool was_read = false;  // since the last update
+  int kind = 0;               // distinguishes the copies of one weight; numbered in ops/weights.cc
+  std::uint64_t version = 0;  // the Parameter::version that `value` was built from
+  bool was_read = false;      // since the last update
   Tensor value;
-  // Makes what depends on the rows [begin, end) of the master; begin is a multiple of `row_unit`, end too or the last.
-  // `soon`: it is about to be read.
-  std::function<void(std::int64_t begin, std::int64_t end, bool soon)> fill;
+  // Rebuilds the part of `value` derived from master rows [begin, end). Both bounds are multiples of `row_unit`; `end`
+  // may also be the row count. `read_soon` keeps the result in cache; otherwise large copies are written with
+  // non-temporal stores.
+  std::function<void(std::int64_t begin, std::int64_t end, bool read_soon)> fill;
   std::int64_t row_unit = 1;  // a power of two
 };
 
-// A trainable array: slices of the store's arenas. Mostly it has one name, the Hugging Face one; query, key and value
-// are one parameter of three parts, so that they feed one product.
+// A trainable array: slices of the store's arenas. Most parameters have one part, named as in Hugging Face. Query, key
+// and value are one parameter of three parts, so that one matmul computes all three.
 struct Parameter {
   struct Part {
     std::string name;
@@ -35,42 +36,42 @@ struct Parameter {
 
   std::vector<Part> parts;
   Shape shape;
-  bool is_norm = false;       // belongs to a normalisation layer, which weight decay leaves alone
+  bool is_norm = false;       // belongs to a normalisation layer; weight decay skips it
   bool is_embedding = false;  // rows are looked up, not multiplied
-  std::int64_t offset = 0;    // elements from the arenas' first
+  std::int64_t offset = 0;    // first element in the arenas
   Tensor master;              // f32: what the optimizer updates and the checkpoint stores
   Tensor grad;                // f32
-  bool has_grad = false;      // this step's gradient has begun: add to it; else overwrite what is there
-  RowSet grad_rows;           // of an embedding: whoever writes the gradient keeps rows outside the set zero
+  bool has_grad = false;      // `grad` holds a contribution of this step: add to it; otherwise overwrite it
+  RowSet grad_rows;           // of an embedding: rows of `grad` that may differ from zero; all others are zero
   std::uint64_t version = 1;  // counts the changes of master
   std::vector<Replica> replicas;
 
-  std::int64_t arena_end() const;  // where the next parameter begins, in elements from the arenas' first
+  std::int64_t arena_end() const;  // the element of the arenas at which the next parameter begins
   Tensor master_part(const Part& part) const;
   Tensor grad_part(const Part& part) const;
-  void clear_grad();  // makes it zero, without touching rows that are
-  void begin_grad();  // unless this step's has begun, it begins as zero
+  void clear_grad();  // zeroes the gradient; rows outside grad_rows are zero already and are not touched
+  void begin_grad();  // zeroes the gradient unless it holds a contribution of this step
 };
 
-// All parameters of a model in contiguous arenas, laid out in reverse order of registration, which is the order of
-// use: so gradients complete from the arena's beginning to its end while backward runs.
+// All parameters of a model in contiguous arenas. Parameters are registered in order of use and laid out in reverse
+// order, so gradients complete from the arena's beginning to its end while backward runs.
 class ParameterStore {
  public:
   // Before allocate() only. The parts are stacked along the first axis.
   Parameter& add(std::vector<Parameter::Part> parts, bool is_norm = false);
-  void allocate();  // contents are undefined: weights are loaded or initialised, gradients written
+  void allocate();  // contents are undefined until weights are loaded or initialised and gradients written
 
-  std::int64_t size() const { return size_; }  // of an arena, gaps for alignment included
-  std::int64_t element_count() const;          // without the gaps
+  std::int64_t size() const { return size_; }  // elements of an arena, with the gaps for alignment
+  std::int64_t element_count() const;          // elements without the gaps
   const Tensor& master() const { return master_; }
   const Tensor& grad() const { return grad_; }
   const std::vector<std::unique_ptr<Parameter>>& parameters() const { return parameters_; }  // in order of use
   bool contains(std::string_view name) const;
 
-  void zero_grad();  // no gradient has begun
-  // Gradients that this step never began, such as those of an unused layer, become zero.
+  void zero_grad();  // starts a step: the next contribution to each gradient overwrites it
+  // Zeroes gradients without a contribution in this step, such as those of an unused layer.
   void complete_grads();
-  void mark_changed();  // every master was written
+  void mark_changed();  // call after masters were written: 16-bit copies are out of date
 
  private:
   std::vector<std::unique_ptr<Parameter>> parameters_;

@@ -7,16 +7,16 @@
 
 namespace hearth {
 
-// Rows of a table.
+// A set of rows of an embedding.
 class RowSet {
  public:
-  RowSet() = default;  // all, however many there are
+  RowSet() = default;  // all rows, however many there are
   static RowSet none(std::int64_t rows) { return RowSet(std::vector<std::uint8_t>(static_cast<std::size_t>(rows))); }
-  explicit RowSet(std::vector<std::uint8_t> flags) : flags_(std::move(flags)) {}  // one a row, 1 where it belongs
+  explicit RowSet(std::vector<std::uint8_t> flags) : flags_(std::move(flags)) {}  // one flag per row, 1: in the set
 
   bool is_all() const { return flags_.empty(); }
   std::vector<std::uint8_t> flags(std::int64_t rows) const;
-  std::vector<std::int32_t> list() const;  // ascending; not for all
+  std::vector<std::int32_t> list() const;  // ascending; not to be called if is_all()
 
   void add_all() { flags_.clear(); }
   void add(std::span<const std::int32_t> rows);

@@ -12,7 +12,7 @@
 
 namespace hearth {
 
-// A value in a forward pass and, during backward, the gradient that has gathered for it.
+// A value of a forward pass and, during backward, the gradient accumulated for it.
 class Var {
  public:
   Var() = default;
@@ -24,7 +24,7 @@ class Var {
   bool defined() const { return state_ != nullptr; }
   const Tensor& value() const { return state_->value; }
   bool needs_grad() const { return state_->needs_grad; }
-  // Undefined until the first contribution. No two Vars share a gradient's memory, so that a node may work in place.
+  // Undefined until the first contribution. No two Vars share the memory of a gradient, so a node may work in place.
   Tensor& grad() const { return state_->grad; }
 
  private:
@@ -35,7 +35,7 @@ class Var {
   std::shared_ptr<State> state_;
 };
 
-// One operation of a forward pass: it holds what backward needs and adds to the gradients of its inputs.
+// One operation of a forward pass. It holds what backward needs and adds to the gradients of its inputs.
 class Node {
  public:
   virtual ~Node() = default;
@@ -44,16 +44,18 @@ class Node {
 
 using GradReady = std::function<void(Parameter&)>;
 
-// A forward pass in the order it ran. A parameter is noted at its first use, so when the backward walk, last to
-// first, reaches that note, every use is done and `ready` may be called. Activations are freed as the walk passes.
+// A forward pass in the order it ran. A parameter is noted at its first use. Backward walks the entries from last to
+// first: when it reaches that note, every use of the parameter is done, its gradient is complete and `ready` is called.
+// Activations are freed as the walk passes.
 class Tape {
  public:
   void use(Parameter& parameter);
-  void use(Parameter& table, std::span<const std::int32_t> rows);  // leaves the gradient of all other rows alone
+  void use(Parameter& table,
+           std::span<const std::int32_t> rows);  // backward will write these rows of the gradient only
   bool uses(Parameter& parameter) const { return used_.contains(&parameter); }
   const RowSet& used_rows(Parameter& parameter) const { return used_.at(&parameter); }
 
-  // `backward` is called with the gradient of the value. While the tape is paused the value is not recorded.
+  // Backward calls `backward` with the gradient of the value. While the tape is paused nothing is recorded.
   template <class Backward>
   Var record(Tensor value, Backward backward) {
     if (paused_) return Var(std::move(value));
@@ -67,7 +69,7 @@ class Tape {
   // The same from any value whose gradient is known.
   void backward_from(const Var& value, Tensor dvalue, const GradReady& ready = {});
 
-  // Inside, uses of parameters are noted but values are not kept: they will be computed again.
+  // While it lives, the tape notes uses of parameters but records no values: gradient checkpointing recomputes them.
   class Pause {
    public:
     explicit Pause(Tape* tape) : tape_(tape), before_(tape != nullptr && tape->paused_) {

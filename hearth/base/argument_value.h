@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// What an option fills. An empty optional is an option without a value, spelt None.
+// The variable that an option sets. An empty optional is an option without a value, written None.
 using ArgumentTarget = std::variant<std::monostate, bool*, std::int64_t*, double*, std::string*, std::optional<bool>*,
                                     std::optional<std::int64_t>*, std::optional<double>*, std::optional<std::string>*,
                                     std::vector<std::string>*>;
@@ -18,7 +18,7 @@ using ArgumentValue = std::variant<std::monostate, bool, std::int64_t, double, s
 ArgumentValue value_of(const ArgumentTarget& target);
 std::string text_of(const ArgumentTarget& target);
 
-// The words as the target's type; `label` names the option in errors. No word at all switches a bool on.
+// Converts the words to the target's type; `label` names the option in errors. Without words a bool becomes true.
 void assign(const ArgumentTarget& target, const std::vector<std::string>& words, std::string_view label);
 
 template <class T>

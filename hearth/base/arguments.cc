@@ -8,21 +8,16 @@
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
+#include "hearth/base/usage_error.h"
 
 namespace hearth {
 namespace {
-
-std::string with_underscores(std::string_view name) {
-  std::string result(name);
-  std::ranges::replace(result, '-', '_');
-  return result;
-}
 
 bool switches_off(const std::vector<std::string>& words) {
   return is_none(words) || (words.size() == 1 && (words[0].empty() || bool_of(words[0]) == false));
 }
 
-// A word that begins with a minus and is no number; one with a space is a text.
+// Whether the word begins with a minus and is neither a number nor a text with spaces.
 bool is_flag(std::string_view word) {
   if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) || word[1] == '.')
     return false;
@@ -66,7 +61,7 @@ void Arguments::ignored_switches(std::initializer_list<std::string_view> names, 
   for (const std::string_view name : names) {
     Option& option = declare(Option::Kind::ignored, name, {}, reason);
     option.takes = Option::Takes::at_most_one;
-    option.can_be_negated = true;
+    option.can_be_negated = !name.starts_with("no_");
   }
 }
 
@@ -84,77 +79,72 @@ void Arguments::refused(std::initializer_list<std::string_view> names, std::stri
     declare(Option::Kind::refused, name, {}, reason).takes = Option::Takes::at_most_one;
 }
 
-Arguments::Found Arguments::find(std::string_view spelling) {
-  const std::string name = with_underscores(spelling);
-  const auto named = [&](std::string_view wanted) {
-    const auto found = std::ranges::find_if(options_, [&](const Option& option) {
-      return option.kind != Option::Kind::positional &&
-             (option.name == wanted || std::ranges::find(option.aliases, wanted) != option.aliases.end());
-    });
-    return found == options_.end() ? nullptr : &*found;
-  };
-  if (Option* option = named(name)) return {option, false};
-  Option* negated = name.starts_with("no_") ? named(std::string_view(name).substr(3)) : nullptr;
-  return negated && negated->can_be_negated ? Found{negated, true} : Found{};
-}
-
-std::string Arguments::nearest(std::string_view spelling) const {
-  std::vector<std::string> known;
-  for (const Option& option : options_) {
-    if (option.kind == Option::Kind::positional) continue;
-    known.push_back(option.name);
-    known.insert(known.end(), option.aliases.begin(), option.aliases.end());
-  }
-  return known.empty() ? "help" : nearest_name(with_underscores(spelling), known);
-}
-
 bool Arguments::has_positionals() const {
   return std::ranges::any_of(options_, [](const Option& option) { return option.kind == Option::Kind::positional; });
 }
 
 void Arguments::parse(std::span<const std::string> words) {
+  as_usage([&] { parse_words(words); });
+}
+
+void Arguments::parse_words(std::span<const std::string> words) {
   std::vector<std::string> loose;
   for (std::size_t i = 0; i < words.size();) {
-    const std::string& word = words[i++];
-    if (word == "-h" || word == "--help") {
+    if (asks_for_help(words[i])) {
       wants_help_ = true;
       return;
     }
-    if (!is_flag(word)) {
-      loose.push_back(word);
-      continue;
+    if (is_flag(words[i])) {
+      i += parse_flag(words.subspan(i));
+    } else {
+      loose.push_back(words[i++]);
     }
-    const std::string label = word.substr(0, word.find('='));
-    const std::string name = label.substr(label.starts_with("--") ? 2 : 1);
-    const Found found = label.starts_with("--") ? find(name) : Found{};
-    check(found.option != nullptr, "there is no option {}; the nearest is --{}, and --help lists all", label,
-          nearest(name));
-    std::vector<std::string> values;
-    if (label.size() < word.size()) {
-      values.push_back(word.substr(label.size() + 1));
-    } else if (!found.negated) {
-      const Option::Takes takes = found.option->takes;
-      while (i < words.size() && !is_flag(words[i]) && (takes == Option::Takes::many || values.empty()) &&
-             (takes != Option::Takes::at_most_one || !has_positionals() || bool_of(words[i])))
-        values.push_back(words[i++]);
-    }
-    set(found, values, label);
   }
-  auto next = loose.begin();
-  for (Option& option : options_) {
-    if (option.kind != Option::Kind::positional || next == loose.end()) continue;
-    const auto end = option.takes == Option::Takes::many ? loose.end() : next + 1;
-    set({&option, false}, {next, end}, option.name);
-    next = end;
-  }
-  check(next == loose.end(), "'{}' follows no option that takes it", next == loose.end() ? "" : *next);
+  set_positionals(loose);
   check_values();
 }
 
-void Arguments::set(std::string_view name, const std::vector<std::string>& values, std::string_view file) {
+// Sets the option of the flag at the front. Returns the number of words used, the flag's and its values'.
+std::size_t Arguments::parse_flag(std::span<const std::string> words) {
+  const std::string& word = words.front();
+  const std::string label = word.substr(0, word.find('='));
+  const Found found = find_or_fail(label);
+  std::vector<std::string> values;
+  std::size_t used = 1;
+  if (label.size() < word.size()) {
+    values.push_back(word.substr(label.size() + 1));
+  } else if (!found.negated) {
+    const Option::Takes takes = found.option->takes;
+    const auto is_value = [&](const std::string& next) {
+      if (is_flag(next) || (takes != Option::Takes::many && !values.empty())) return false;
+      return takes != Option::Takes::at_most_one || !has_positionals() || bool_of(next).has_value();
+    };
+    while (used < words.size() && is_value(words[used])) values.push_back(words[used++]);
+  }
+  set(found, values, "--" + found.name);
+  return used;
+}
+
+void Arguments::set_positionals(std::span<const std::string> words) {
+  for (Option& option : options_) {
+    if (option.kind != Option::Kind::positional || words.empty()) continue;
+    const std::size_t count = option.takes == Option::Takes::many ? words.size() : 1;
+    set({&option, false, option.name}, {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count)},
+        option.name);
+    words = words.subspan(count);
+  }
+  check(words.empty(), "'{}' belongs to no option: flags begin with --", words.empty() ? "" : words.front());
+}
+
+void Arguments::set(std::string_view name, const std::optional<std::vector<std::string>>& values,
+                    std::string_view file) {
   const Found found = find(name);
-  check(found.option != nullptr, "{}: there is no option {}; the nearest is {}", file, name, nearest(name));
-  set(found, values, fmt::format("{}: {}", file, name));
+  check(found.option != nullptr, "{}: there is no option {}{}", file, name, did_you_mean(nearest(name, "")));
+  if (!values) return;
+  const std::vector<std::string>& choices = found.option->choices_;
+  const bool means_no =
+      *values == std::vector<std::string>{"false"} && std::ranges::find(choices, "no") != choices.end();
+  set(found, means_no ? std::vector<std::string>{"no"} : *values, fmt::format("{}: {}", file, name));
 }
 
 void Arguments::set(const Found& found, const std::vector<std::string>& values, std::string_view label) {
@@ -165,7 +155,7 @@ void Arguments::set(const Found& found, const std::vector<std::string>& values, 
     if (is_none(values)) return;
     check_ignored(option, values, label);
     if (std::exchange(option.announced, true)) return;
-    log_info("{} is accepted and changes nothing: {}", label, option.help);
+    log_info("{} is accepted and has no effect: {}", label, option.help);
   } else if (found.negated) {
     check(values.empty(), "{} takes no value", label);
     assign(option.target, {"false"}, label);
@@ -213,6 +203,18 @@ std::vector<Arguments::Resolved> Arguments::values() const {
     if (std::holds_alternative<std::monostate>(option.target)) continue;
     const std::string text = text_of(option.target);
     result.push_back({option.section, option.name, text, value_of(option.target), text == option.default_text});
+  }
+  return result;
+}
+
+std::vector<Arguments::Declared> Arguments::declared() const {
+  std::vector<Declared> result;
+  for (const Option& option : options_) {
+    if (option.kind == Option::Kind::positional) continue;
+    const Support support = option.kind == Option::Kind::ignored   ? Support::ignored
+                            : option.kind == Option::Kind::refused ? Support::refused
+                                                                   : Support::works;
+    result.push_back({option.name, option.help, support, option.aliases, option.choices_});
   }
   return result;
 }

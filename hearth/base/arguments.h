@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,8 +16,8 @@ namespace hearth {
 
 // The options of a command. Each is declared once, with the variable it fills; flags, help, the table of resolved
 // values, the JSON form and the checks all come from that declaration. Spelling follows argparse as Hugging Face uses
-// it: --output_dir and --output-dir are the same, `--name value` and `--name=value` too; a bool takes no value or one;
-// given twice, the last counts.
+// it: --output_dir and --output-dir are the same, `--name value` and `--name=value` too; a unique prefix of a name
+// stands for the name; a bool takes no value or one; given twice, the last counts.
 class Arguments {
  public:
   class Option {
@@ -36,7 +37,7 @@ class Arguments {
 
     Kind kind = Kind::named;
     Takes takes = Takes::one;
-    std::string section, name, help;  // of what is ignored or refused: the reason
+    std::string section, name, help;  // help of an ignored or refused option: the reason
     ArgumentTarget target;
     std::string default_text;
     std::vector<std::string> aliases, choices_;
@@ -44,30 +45,37 @@ class Arguments {
     bool required_ = false, can_be_negated = false, announced = false;
   };
 
-  // `command` is what the user types before the arguments: "hearth run_qa".
+  // `command` stands before the arguments in the usage line: "hearth run_qa".
   explicit Arguments(std::string command = "hearth", std::string summary = {});
 
   // The heading of the options declared from here on.
   void section(std::string title);
-  // What `target` holds now is the default. A bool that is true by default, and one that is optional, is also switched
-  // off by --no_NAME. The reference is good until the next declaration.
+  // Command lines for the end of the help text.
+  void examples(std::vector<std::string> command_lines) { examples_ = std::move(command_lines); }
+  // Flags need their whole names, as those of Accelerate's launcher do.
+  void forbid_abbreviations() { takes_abbreviations_ = false; }
+  // The present value of `target` is the default. --no_NAME also switches off a bool that is true or nullopt by
+  // default. The reference is valid until the next declaration.
   Option& add(std::string name, ArgumentTarget target, std::string help);
   Option& positional(std::string name, ArgumentTarget target, std::string help);
-  // Options of the programs that Hearth stands in for. Ignored: accepted, and said so once; a switch takes what a bool
+  // Options of the programs that Hearth replaces. Ignored: accepted with one log line; a switch takes what a bool
   // takes, the others one value or, where the name ends in "...", several. Refused: an error where a value switches it
   // on; "--name REASON" is the sentence.
   void ignored_switches(std::initializer_list<std::string_view> names, std::string_view reason);
   void ignored(std::initializer_list<std::string_view> names, std::string_view reason);
   void refused(std::initializer_list<std::string_view> names, std::string_view reason);
 
-  // Ends with check_values(), unless help is asked for.
+  // Ends with check_values(), unless help is asked for. Throws UsageError.
   void parse(std::span<const std::string> words);
   bool wants_help() const { return wants_help_; }
-  std::string help() const;
+  std::string help() const;  // as wide as the terminal, at most 120 columns
+  std::string help(std::size_t columns) const;
 
-  // One option by its name, from a file that errors will name. None empties an optional and a list.
-  void set(std::string_view name, const std::vector<std::string>& values, std::string_view file);
-  // What required(), choices() and the limits demand, of all targets as they are now.
+  // Sets one option from a file that errors will name. The name must be whole. "None" empties an optional and a list;
+  // nullopt, the file's null, leaves the option as it is; "false" is "no" where that is a choice, because YAML reads
+  // an unquoted no as false.
+  void set(std::string_view name, const std::optional<std::vector<std::string>>& values, std::string_view file);
+  // Checks all targets, as they are now, against required(), choices() and the limits.
   void check_values() const;
 
   struct Resolved {
@@ -77,25 +85,42 @@ class Arguments {
   };
   std::vector<Resolved> values() const;
 
+  // Every flag, for tables in documents.
+  enum class Support { works, ignored, refused };
+  struct Declared {
+    std::string name, help;  // help of an ignored or refused flag: the reason
+    Support support = Support::works;
+    std::vector<std::string> aliases, choices;
+  };
+  std::vector<Declared> declared() const;
+
  private:
   struct Found {
     Option* option = nullptr;
     bool negated = false;  // --no_NAME
+    std::string name;      // whole, with underscores
   };
 
   Option& declare(Option::Kind kind, std::string_view name, ArgumentTarget target, std::string_view help);
   Found find(std::string_view name);
+  std::vector<Found> abbreviated_by(std::string_view prefix);
+  Found find_or_fail(std::string_view label);
+  bool asks_for_help(std::string_view word);
+  void parse_words(std::span<const std::string> words);
+  std::size_t parse_flag(std::span<const std::string> words);
+  void set_positionals(std::span<const std::string> words);
   void set(const Found& found, const std::vector<std::string>& values, std::string_view label);
   static void check_ignored(const Option& option, const std::vector<std::string>& values, std::string_view label);
   static void check_value(const Option& option, std::string_view label);
-  static std::string help_row(const Option& option);
-  std::string help_by_reason(Option::Kind kind) const;
-  std::string nearest(std::string_view name) const;
+  static std::string help_row(const Option& option, std::size_t columns);
+  std::string help_by_reason(Option::Kind kind, std::size_t columns) const;
+  std::string nearest(std::string_view name, std::string_view prefix) const;
   bool has_positionals() const;
 
   std::string command_, summary_, section_ = "Options";
   std::vector<Option> options_;
-  bool wants_help_ = false;
+  std::vector<std::string> examples_;
+  bool wants_help_ = false, takes_abbreviations_ = true;
 };
 
 }  // namespace hearth

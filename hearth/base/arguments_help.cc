@@ -3,23 +3,14 @@
 #include <algorithm>
 
 #include "hearth/base/arguments.h"
+#include "hearth/base/terminal.h"
+#include "hearth/base/text_layout.h"
 
 namespace hearth {
 namespace {
 
-constexpr std::size_t kColumn = 36, kWidth = 120;
-
-// `text` in lines that end before kWidth, all but the first indented.
-std::string wrapped(std::string_view text, std::size_t indent) {
-  std::string result;
-  while (text.size() > kWidth - indent) {
-    const std::size_t space = text.rfind(' ', kWidth - indent);
-    if (space == text.npos) break;
-    result += fmt::format("{}\n{:{}}", text.substr(0, space), "", indent);
-    text.remove_prefix(space + 1);
-  }
-  return result.append(text);
-}
+// Where explanations begin: beside the names of the options, on narrow terminals below them.
+std::size_t explanation_column(std::size_t columns) { return columns >= 100 ? 36 : columns >= 60 ? 28 : 6; }
 
 struct Placeholder {
   std::string operator()(std::monostate) const { return ""; }
@@ -36,7 +27,7 @@ struct Placeholder {
 
 }  // namespace
 
-std::string Arguments::help_row(const Option& option) {
+std::string Arguments::help_row(const Option& option, std::size_t columns) {
   const bool positional = option.kind == Option::Kind::positional, named = option.kind == Option::Kind::named;
   const std::string left =
       positional ? "  " + option.name : "  --" + option.name + std::visit(Placeholder{}, option.target);
@@ -48,12 +39,13 @@ std::string Arguments::help_row(const Option& option) {
     right += " (needed)";
   else if (named && option.default_text != "None" && !option.default_text.empty())
     right += fmt::format(" [{}]", option.default_text);
-  const std::string row = fmt::format("{:<{}}", left, kColumn);
-  const bool fits = row.size() == kColumn && row.back() == ' ';
-  return fmt::format("{}{}\n", fits ? row : fmt::format("{}\n{:{}}", left, "", kColumn), wrapped(right, kColumn));
+  const std::size_t column = explanation_column(columns);
+  const std::string gap =
+      left.size() < column ? std::string(column - left.size(), ' ') : "\n" + std::string(column, ' ');
+  return fmt::format("{}{}{}\n", left, gap, wrapped(right, columns, column));
 }
 
-std::string Arguments::help_by_reason(Option::Kind kind) const {
+std::string Arguments::help_by_reason(Option::Kind kind, std::size_t columns) const {
   std::vector<std::pair<std::string, std::string>> groups;  // reason, names
   for (const Option& option : options_) {
     if (option.kind != kind) continue;
@@ -62,11 +54,13 @@ std::string Arguments::help_by_reason(Option::Kind kind) const {
     group->second += " --" + option.name;
   }
   std::string result;
-  for (const auto& [reason, names] : groups) result += fmt::format("  {}\n", wrapped(reason + ":" + names, 4));
+  for (const auto& [reason, names] : groups) result += fmt::format("  {}\n", wrapped(reason + ":" + names, columns, 4));
   return result;
 }
 
-std::string Arguments::help() const {
+std::string Arguments::help() const { return help(help_columns()); }
+
+std::string Arguments::help(std::size_t columns) const {
   std::string usage = "usage: " + command_;
   std::vector<std::pair<std::string, std::string>> sections;  // title, rows
   for (const Option& option : options_) {
@@ -75,15 +69,16 @@ std::string Arguments::help() const {
       usage += fmt::format(fmt::runtime(option.required_ ? " {}" : " [{}]"), option.name);
     auto section = std::ranges::find(sections, option.section, &std::pair<std::string, std::string>::first);
     if (section == sections.end()) section = sections.insert(section, {option.section, ""});
-    section->second += help_row(option);
+    section->second += help_row(option, columns);
   }
-  sections.emplace_back("Accepted, changing nothing", help_by_reason(Option::Kind::ignored));
-  sections.emplace_back("Refused, because it", help_by_reason(Option::Kind::refused));
+  sections.emplace_back("Accepted, changing nothing", help_by_reason(Option::Kind::ignored, columns));
+  sections.emplace_back("Refused, because it", help_by_reason(Option::Kind::refused, columns));
 
-  std::string result = usage + " [--option value ...]\n";
-  if (!summary_.empty()) result += fmt::format("\n{}\n", summary_);
+  std::string result = wrapped(usage + " [--option value ...]", columns, 2) + "\n";
+  if (!summary_.empty()) result += fmt::format("\n{}\n", wrapped(summary_, columns, 0));
   for (const auto& [title, rows] : sections)
     if (!rows.empty()) result += fmt::format("\n{}:\n{}", title, rows);
+  if (!examples_.empty()) result += fmt::format("\nExamples:\n  {}\n", fmt::join(examples_, "\n  "));
   return result;
 }
 

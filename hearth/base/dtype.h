@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-// Number formats, spelt in the program as users type them: fp32, bf16, fp16.
+// The dtype of an array's elements. name_of() gives the names that users type: fp32, bf16, fp16.
 enum class DType : std::uint8_t { f32, bf16, f16, f64, i64, i32, u8 };
 
 std::size_t size_of(DType);
@@ -35,7 +35,7 @@ struct Float16 {
   explicit Float16(float value) : bits(round(value)) {}
   explicit operator float() const { return widen(bits); }
 
-  // To nearest, ties to even; beyond 65,504 becomes infinity; a NaN stays a NaN.
+  // To nearest, ties to even; magnitudes of 65,520 and above become infinity; a NaN stays a NaN.
   static std::uint16_t round(float value);
   static float widen(std::uint16_t bits);
 };

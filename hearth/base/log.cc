@@ -7,6 +7,8 @@ namespace hearth {
 namespace {
 
 std::mutex mutex;
+LogLevel lowest_level = LogLevel::info;  // guarded by the mutex
+
 LogSink& sink() {
   static LogSink instance;
   return instance;
@@ -19,8 +21,14 @@ LogSink set_log_sink(LogSink new_sink) {
   return std::exchange(sink(), std::move(new_sink));
 }
 
+void set_log_level(LogLevel lowest) {
+  const std::lock_guard lock(mutex);
+  lowest_level = lowest;
+}
+
 void log_message(LogLevel level, std::string_view message) {
   const std::lock_guard lock(mutex);
+  if (level < lowest_level) return;
   if (sink()) return sink()(level, message);
   fmt::print(stderr, "{}{}\n", level == LogLevel::warning ? "warning: " : "", message);
 }

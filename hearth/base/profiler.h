@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-// Records where the thread that made it spends its time: named spans, which may lie inside one another. There is at
-// most one for a thread; without one a Span costs a comparison.
+// Records where the thread that made it spends its time: named spans, which may lie inside one another. A thread
+// has at most one Profiler; a Span on a thread without a Profiler costs one comparison.
 class Profiler {
  public:
   Profiler();
@@ -57,7 +57,7 @@ class Profiler {
   std::int64_t steps_ = 0;
 };
 
-// The time from here to the end of the block. It must end before the profiler does.
+// Measures the time from its construction to the end of the block. A Span must end before its Profiler.
 class Span {
  public:
   enum class Inner { shown, hidden };  // hidden: spans inside count as this one's own time

@@ -17,7 +17,7 @@ namespace {
 
 struct Buffers {
   std::vector<std::byte> whole, part;
-  std::size_t count = 0, part_count = 0;  // in elements; the parts of all ranks are the whole
+  std::size_t count = 0, part_count = 0;  // in elements; `count` is part_count times the ranks
   DType dtype = DType::f32;
 
   void* place_of(int rank) { return whole.data() + static_cast<std::size_t>(rank) * part_count * size_of(dtype); }
@@ -77,14 +77,14 @@ std::size_t parse_size(const std::string& text) {
   const std::string_view unit(stopped, static_cast<std::size_t>(end - stopped));
   const std::size_t factor = unit.empty() ? 1 : unit == "K" ? 1'000 : unit == "M" ? 1'000'000 : unit == "G" ? kGiga : 0;
   check(failure == std::errc() && size > 0 && factor > 0 && size <= 1'000 * kGiga / factor,
-        "'{}' is not a message's size; give bytes up to a terabyte, such as 4000, 64K, 400M or 1G", text);
+        "'{}' is not a message size; give bytes up to a terabyte, such as 4000, 64K, 400M or 1G", text);
   return size * factor;
 }
 
 const Operation& operation_named(const std::string& name) {
   const auto found = std::ranges::find(kOperations, name, &Operation::name);
   check(found != std::end(kOperations),
-        "'{}' is not an operation to time; choose from all_reduce, broadcast, all_gather and reduce_scatter", name);
+        "'{}' is not a known operation; choose all_reduce, broadcast, all_gather or reduce_scatter", name);
   return *found;
 }
 
@@ -139,7 +139,7 @@ std::vector<io::Json> to_json(const std::vector<AllReduceBenchRow>& rows, const 
 }
 
 std::string to_text(const std::vector<AllReduceBenchRow>& rows, const Communication& by) {
-  Table table({"operation", "format", "MB", "mean ms", "median", "min", "max", "bus GB/s"});
+  Table table({"operation", "dtype", "MB", "mean ms", "median", "min", "max", "bus GB/s"});
   for (const AllReduceBenchRow& row : rows) {
     const Spread spread = spread_of(row.seconds);
     const auto milliseconds = [](double seconds) { return fmt::format("{:.3f}", seconds * 1e3); };

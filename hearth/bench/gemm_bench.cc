@@ -13,7 +13,7 @@
 namespace hearth::bench {
 namespace {
 
-// At least one run, and as many as fit into a moment.
+// At least one run, and as many as fit into a short time.
 void run_round(const ProductMemory& memory, const kernels::GemmImpl& impl, GemmBenchRow& row) {
   constexpr double kSeconds = 0.01;
   for (double seconds = 0; seconds < kSeconds;) {
@@ -39,8 +39,7 @@ std::vector<GemmBenchRow> bench_format(const std::vector<Product>& products, std
   return rows;
 }
 
-// The rows of all layers added up, one for each format, implementation and pass; each product counts once, however
-// often it ran.
+// The rows of all layers added up, one per dtype, implementation and pass. Each matmul counts once.
 std::vector<GemmBenchRow> by_pass(const std::vector<GemmBenchRow>& rows) {
   std::vector<GemmBenchRow> sums;
   for (const GemmBenchRow& row : rows) {
@@ -88,7 +87,7 @@ std::vector<io::Json> to_json(const std::vector<GemmBenchRow>& rows) {
 }
 
 std::string to_text(const std::vector<GemmBenchRow>& rows) {
-  Table table({"format, implementation", "pass", "layer", "m x n x k", "GFLOP/s mean", "best"});
+  Table table({"dtype, implementation", "pass", "layer", "m x n x k", "GFLOP/s mean", "best"});
   const auto add = [&](const GemmBenchRow& row, const std::string& size) {
     table.add({fmt::format("{} {}{}", name_of(row.product.type), row.impl, row.chosen ? " *" : ""),
                std::string(row.product.pass), std::string(row.product.layer), size,
@@ -97,7 +96,7 @@ std::string to_text(const std::vector<GemmBenchRow>& rows) {
   for (const GemmBenchRow& row : rows)
     add(row, fmt::format("{} x {} x {}", row.product.m, row.product.n, row.product.k));
   for (const GemmBenchRow& row : by_pass(rows)) add(row, "");
-  return fmt::format("{}* what training takes for the format; {} threads, {}\n", table.to_string(), cpu::num_threads(),
+  return fmt::format("{}* used in training for this dtype; {} threads, {}\n", table.to_string(), cpu::num_threads(),
                      cpu::name_of(cpu::isa()));
 }
 

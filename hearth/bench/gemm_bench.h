@@ -18,14 +18,14 @@ struct GemmBenchOptions {
 struct GemmBenchRow {
   Product product;
   std::string_view impl;
-  bool chosen = false;  // training takes this implementation for the format
+  bool chosen = false;  // training uses this implementation for the dtype
   Work all, best;       // of all runs, of the fastest
 };
 
-// Every implementation of every format on every product of training, in turn, `rounds` times.
+// Times every implementation of every dtype on every matmul of training, in turn, `rounds` times.
 std::vector<GemmBenchRow> bench_gemm(const GemmBenchOptions& options);
 
-// A line a row, then one for each format, implementation and pass over all layers ("layer": "all").
+// One line per row, then one per dtype, implementation and pass over all layers ("layer": "all").
 std::vector<io::Json> to_json(const std::vector<GemmBenchRow>& rows);
 std::string to_text(const std::vector<GemmBenchRow>& rows);
 

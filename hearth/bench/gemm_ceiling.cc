@@ -9,7 +9,7 @@ namespace hearth::bench {
 Work GemmCeiling::measure(std::int64_t tokens) {
   constexpr double kSeconds = 0.1;
   const std::vector<Product> products = training_products(config_, tokens, type_);
-  // Not kept: between two steps the memory of the activations is free, so that this adds nothing to the peak.
+  // Not kept: between two steps the memory of the activations is free, so this does not raise the peak.
   const ProductMemory memory(products);
   if (chosen_.empty()) choose(products, memory);
   Work work;

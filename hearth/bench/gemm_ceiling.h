@@ -7,13 +7,13 @@
 
 namespace hearth::bench {
 
-// How fast this machine multiplies what a training step of the model multiplies: its products, each by the fastest
-// implementation, which the first measurement finds out.
+// The GEMM ceiling: the FLOP/s that this machine reaches on the bare matmuls of a training step, each by the fastest
+// implementation, which the first measurement determines.
 class GemmCeiling {
  public:
   GemmCeiling(const nn::EncoderConfig& config, DType type) : config_(config), type_(type) {}
 
-  // All products of a layer at so many tokens, again and again for about a tenth of a second.
+  // Runs all matmuls of a layer with this many tokens, repeatedly for about a tenth of a second.
   Work measure(std::int64_t tokens);
   // The names of the implementations in use: "onednn", or "amx, onednn".
   std::string impl_names() const;
@@ -23,7 +23,7 @@ class GemmCeiling {
 
   nn::EncoderConfig config_;
   DType type_;
-  std::vector<const kernels::GemmImpl*> chosen_;  // by product
+  std::vector<const kernels::GemmImpl*> chosen_;  // per matmul
 };
 
 }  // namespace hearth::bench

@@ -22,7 +22,7 @@ Tensor random_tensor(Shape shape, DType type) {
   return tensor;
 }
 
-// What all ops are made from, and the list that they are added to.
+// The inputs that all ops share, and the list that they are added to.
 struct Maker {
   const nn::EncoderConfig& config;
   const Batch& batch;
@@ -32,7 +32,7 @@ struct Maker {
   std::int64_t tokens() const { return batch.tokens(); }
   kernels::Dropout dropout() const { return {0.1f, philox_key(42, 0, 0)}; }
 
-  // Bytes and operations are given for an element of `count`.
+  // Bytes and operations are per element of `count`.
   void add(std::string name, std::int64_t count, double bytes, double flops, std::function<void()> run) {
     const auto elements = static_cast<double>(count);
     ops.push_back({std::move(name), bytes * elements, flops * elements, std::move(run)});
@@ -135,7 +135,7 @@ void add_attention(Maker& make) {
   args.out = out.raw();
   args.lse = lse.data<float>();
   const kernels::AttentionGradArgs grads{dout.raw(), column(dqkv, 0), column(dqkv, 1), column(dqkv, 2), 3 * hidden};
-  double pairs = 0;  // of a query and a key
+  double pairs = 0;  // (query, key) pairs
   for (std::size_t s = 0; s < make.batch.keys.size(); ++s)
     pairs += static_cast<double>((make.batch.starts[s + 1] - make.batch.starts[s]) * make.batch.keys[s]);
   const double size = static_cast<double>(size_of(make.type)), pair_size = pairs / static_cast<double>(make.tokens());

@@ -15,7 +15,7 @@ struct MeasuredOp {
   std::function<void()> run;
 };
 
-// The kernels of a training step besides the matrix products, at its sizes; AdamW and the like over the weights of one
+// The kernels of a training step other than matmuls, at the sizes of the step; optimizers run over the weights of one
 // encoder layer. The batch must outlive them.
 std::vector<MeasuredOp> measured_ops(const nn::EncoderConfig& config, const Batch& batch, DType type);
 

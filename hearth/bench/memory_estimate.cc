@@ -17,7 +17,7 @@ struct WeightCounts {
   double all = 0, of_products = 0;
 };
 
-// Of the parameters that the layers register; no memory is taken for them.
+// Counts the parameters that the layers register, without allocating them.
 WeightCounts count_weights(const nn::EncoderConfig& config) {
   nn::Blueprint blueprint;
   const nn::Cursor top(blueprint);
@@ -32,8 +32,7 @@ WeightCounts count_weights(const nn::EncoderConfig& config) {
   return counts;
 }
 
-// For each weight, what products read beside the master: a copy in the format, or two packed ones, for forward and for
-// the input gradient.
+// Bytes of 16-bit copies per weight: one plain copy, or two packed ones, for forward and for the input gradient.
 double copied_bytes(DType format) {
   if (format == DType::f32) return 0;
   const kernels::GemmImpl& impl = kernels::choose_gemm(format);
@@ -42,7 +41,7 @@ double copied_bytes(DType format) {
   return 2 * static_cast<double>(impl.packed_bytes(format, kSide, kSide)) / (kSide * kSide);
 }
 
-// Bytes of the tensors of (T, hidden) and the like that a pass makes.
+// Bytes of the activations of a pass.
 class Activations {
  public:
   Activations(const nn::EncoderConfig& config, const MemoryPlan& plan)
@@ -76,11 +75,11 @@ class Activations {
     const double logits = 2 * tokens_ * kFloat;
     return 2 * logits;  // and their gradient
   }
-  // Backward frees as it goes, so its peak is in the last layer: gradients of the layer's result, which becomes that
-  // of its residual's other summand, of the residual, and of the widened rows.
+  // Backward frees activations as it goes, so its peak is in the last layer: the gradient of the layer output (reused
+  // in place for x), of the residual, and of the FFN's hidden activations.
   double first_of_backward() const { return 2 * hidden_ + wide_; }
 
-  // Blocks that outlive a step lie between those of the next: at times a hole does not fit one of the widest tensors.
+  // Blocks that outlive a step leave holes between those of the next; a hole may be too small for a widest tensor.
   double holes() const { return wide_; }
 
   const nn::EncoderConfig& config_;
@@ -88,7 +87,7 @@ class Activations {
   double tokens_, hidden_, wide_;
 };
 
-// A thread computes a tile of a product at a time, and one head of a sequence.
+// Scratch of one thread: one tile of a matmul, and one head of a sequence in attention.
 double work_space_of_thread(const nn::EncoderConfig& config, const MemoryPlan& plan) {
   constexpr double kTile = 256;
   const auto widest = static_cast<double>(std::max(config.hidden, config.intermediate));
@@ -101,8 +100,8 @@ double work_space_of_thread(const nn::EncoderConfig& config, const MemoryPlan& p
 
 MemoryEstimate estimate_memory(const nn::EncoderConfig& config, const MemoryPlan& plan) {
   check(plan.batch >= 1 && plan.seq >= 1 && plan.shards >= 1 && plan.threads >= 1,
-        "[estimate_memory] a batch of {} sequences of {}, {} shards, {} threads", plan.batch, plan.seq, plan.shards,
-        plan.threads);
+        "[estimate_memory] all must be at least 1: batch {}, sequence length {}, shards {}, threads {}", plan.batch,
+        plan.seq, plan.shards, plan.threads);
   const WeightCounts counts = count_weights(config);
   const auto shards = static_cast<double>(plan.shards);
   MemoryEstimate estimate;

@@ -17,7 +17,7 @@
 namespace hearth::bench {
 namespace {
 
-// Mean seconds of a call, over as many as fit into a moment.
+// Mean seconds per call, over as many calls as fit into a short time.
 double seconds_of(const std::function<void()>& call) {
   constexpr double kSeconds = 0.01;
   std::int64_t calls = 0;
@@ -43,7 +43,7 @@ double OpsBenchRow::share_of_limit() const { return std::max(copy_seconds, gemm_
 
 std::vector<OpsBenchRow> bench_ops(const OpsBenchOptions& options) {
   const nn::EncoderConfig config = encoder_config(model_config(options.model));
-  check(options.seq <= config.positions, "--seq {} is longer than {} can read, {} positions", options.seq,
+  check(options.seq <= config.positions, "--seq {} is longer than the limit of {}, {} positions", options.seq,
         options.model, config.positions);
   const Batch batch = Workload(config, options.batch, options.seq, {}).next();
   const std::vector<MeasuredOp> ops = measured_ops(config, batch, options.dtype);
@@ -97,8 +97,9 @@ std::string to_text(const std::vector<OpsBenchRow>& rows, DType dtype) {
                fmt::format("{:.1f}", row.flops / row.seconds / 1e9),
                fmt::format("{:.0f}%", 100 * row.share_of_limit())});
   return fmt::format(
-      "{}{}, {} threads, {}. The limit is the longer of a copy of as many bytes and of as many operations\nat the GEMM "
-      "ceiling, {:.0f} GFLOP/s, both measured in turn with the ops.\n",
+      "{}{}, {} threads, {}. The limit is the slower of copying the same bytes and of doing the same operations\nat "
+      "the "
+      "GEMM ceiling, {:.0f} GFLOP/s, both measured in turn with the ops.\n",
       table.to_string(), name_of(dtype), cpu::num_threads(), cpu::name_of(cpu::isa()),
       rows.front().flops / rows.front().gemm_seconds / 1e9);
 }

@@ -15,16 +15,16 @@ struct OpsBenchOptions {
   std::int64_t rounds = 5;
 };
 
-// A kernel on a training step's sizes. Bytes are what it must read and write once; operations those of its formula,
-// a root or an exponential counted as one.
+// A kernel at the sizes of a training step. `bytes`: what it must read and write at least. `flops`: the operations of
+// its formula, with a square root or an exponential counted as one.
 struct OpsBenchRow {
   std::string op;
   double bytes = 0, flops = 0;
   double seconds = 0;       // mean of the rounds
-  double copy_seconds = 0;  // to read and write as many bytes by a copy, measured in turn
-  double gemm_seconds = 0;  // to do as many operations at the rate of the GEMM ceiling, measured in turn
+  double copy_seconds = 0;  // of a copy that moves the same bytes, measured in turn
+  double gemm_seconds = 0;  // of the same operations at the GEMM ceiling, measured in turn
 
-  // What of its time the slower of the two would take.
+  // The slower of the two limits, divided by the kernel's time.
   double share_of_limit() const;
 };
 

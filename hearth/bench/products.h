@@ -9,7 +9,7 @@
 
 namespace hearth::bench {
 
-// One matrix product of a training step: the forward pass, the input gradient or the weight gradient of a linear layer.
+// One matmul of a training step: the forward pass, the input gradient or the weight gradient of a linear layer.
 struct Product {
   std::string_view layer, pass;
   std::int64_t m = 0, n = 0, k = 0;
@@ -21,14 +21,14 @@ struct Product {
 
 inline constexpr std::string_view kPasses[] = {"forward", "input gradient", "weight gradient"};
 
-// Those of one encoder layer, as ops::linear calls them: query, key and value in one, attention's output, the widening
-// and the narrowing layer; each in the three passes.
+// The matmuls of one encoder layer, as ops::linear calls them: query, key and value in one, attention output, and the
+// two layers of the FFN; each in three passes.
 std::vector<Product> training_products(const nn::EncoderConfig& config, std::int64_t tokens, DType type);
 
-// The implementations that take the format on this processor, but for the plain reference.
+// The implementations of the dtype on this processor, without the plain reference.
 std::vector<const kernels::GemmImpl*> product_impls(DType type);
 
-// Operations and the time they took.
+// FLOPs and the time they took.
 struct Work {
   double flops = 0, seconds = 0;
 
@@ -40,13 +40,13 @@ struct Work {
   }
 };
 
-// Memory that some products read (small random numbers) and write. Weights are packed for the implementations that want
-// it, as training packs them once a step.
+// The buffers that matmuls read (small random numbers) and write. Weights are packed beforehand for implementations
+// that read packed weights, as training packs them once per step.
 class ProductMemory {
  public:
   explicit ProductMemory(const std::vector<Product>& products);
 
-  // Time of the bare product, without bias or activation.
+  // The time of the bare matmul, without bias or activation.
   Work run(const Product& product, const kernels::GemmImpl& impl) const;
 
  private:

@@ -4,7 +4,7 @@
 
 namespace hearth::bench {
 
-// Fills it with numbers from -1 to 1: one block of random ones, again and again.
+// Fills the tensor with numbers from -1 to 1: one random block, repeated.
 void fill_randomly(const Tensor& tensor);
 
 }  // namespace hearth::bench

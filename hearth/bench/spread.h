@@ -10,7 +10,7 @@ struct Spread {
   double mean = 0, median = 0, min = 0, max = 0;
 };
 
-// Of at least one value.
+// Mean, median, minimum and maximum of at least one value.
 inline Spread spread_of(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t count = values.size();

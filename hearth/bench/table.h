@@ -5,7 +5,7 @@
 
 namespace hearth::bench {
 
-// Columns as wide as they need to be, the first left-aligned, the others right-aligned.
+// A text table with columns as wide as needed; the first is left-aligned, the others right-aligned.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}

@@ -11,9 +11,11 @@
 #include "hearth/bench/table.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/data/qa_dataset.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/tasks/qa_preprocess.h"
+#include "hearth/tokenizer/tokenizer.h"
 
 namespace hearth::bench {
 namespace {
@@ -37,7 +39,7 @@ Texts lines_of(std::string_view text) {
   return lines;
 }
 
-// Every context once, every question.
+// Every context once, and every question.
 Texts texts_of(const std::vector<data::QaExample>& examples) {
   Texts texts;
   const std::string* last = nullptr;
@@ -62,7 +64,7 @@ double tokenize(const Texts& texts, const tokenizer::Tokenizer& tokenizer) {
   return std::accumulate(tokens.begin(), tokens.end(), 0.0);
 }
 
-// `work` runs once in each round, fills in what it did, and is timed.
+// Times `work`, which runs once per round and fills in what it did.
 template <class Work>
 void measure(std::vector<TokenizeBenchRow>& rows, std::string name, std::int64_t rounds, const Work& work) {
   const int all = cpu::num_threads();
@@ -85,8 +87,7 @@ void measure(std::vector<TokenizeBenchRow>& rows, std::string name, std::int64_t
 
 std::vector<TokenizeBenchRow> bench_tokenize(const TokenizeBenchOptions& options) {
   const auto tokenizer = tokenizer_of(options);
-  const std::string extension = std::filesystem::path(options.file).extension().string();
-  const bool has_questions = extension == ".json" || extension == ".jsonl" || extension == ".csv";
+  const bool has_questions = data::record_format_of(options.file).has_value();
   std::vector<data::QaExample> examples;
   std::string text;
   if (has_questions) {
@@ -95,7 +96,7 @@ std::vector<TokenizeBenchRow> bench_tokenize(const TokenizeBenchOptions& options
     text = io::read_file(options.file);
   }
   const Texts texts = has_questions ? texts_of(examples) : lines_of(text);
-  check(!texts.empty(), "{} holds no text", options.file);
+  check(!texts.empty(), "{} has no text", options.file);
   const double bytes = std::accumulate(texts.begin(), texts.end(), 0.0, [](double sum, std::string_view one) {
     return sum + static_cast<double>(one.size());
   });

@@ -18,13 +18,14 @@
 #include "hearth/cpu/system.h"
 #include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/optim/loss_scaler.h"
 #include "hearth/train/training_step.h"
 
 namespace hearth::bench {
 namespace {
 
-// How often memory was taken from the system, as far as the process can tell: the tensors' pool has grown, the heap
-// has, or a block of its own was mapped.
+// How often memory was requested from the system, as far as the process can tell: the tensor pool grew, the heap grew,
+// or a large block was mapped.
 struct SystemMemory {
   std::uint64_t pool_growths = cpu::pool_stats().growths;
   struct mallinfo2 heap = mallinfo2();
@@ -40,7 +41,7 @@ double faults_of(const cpu::ProcessUsage& usage) {
   return static_cast<double>(usage.minor_faults + usage.major_faults);
 }
 
-// Of the batches of all ranks in turn, this rank's next.
+// The next batch of this rank; batches go to the ranks in turn.
 Batch next_batch(Workload& workload, const parallel::Team& team) {
   Batch mine;
   for (int rank = 0; rank < team.size(); ++rank) {
@@ -50,7 +51,7 @@ Batch next_batch(Workload& workload, const parallel::Team& team) {
   return mine;
 }
 
-// The ranks measure at the same time: what they do together, in the time that one takes on average.
+// The ranks measure at the same time: their FLOPs are summed, their times averaged.
 Work of_all_ranks(const Work& work, const parallel::Team& team) {
   std::array sums{work.flops, work.seconds};
   team.group().all_reduce(sums.data(), sums.size(), DType::f64)->wait();
@@ -62,6 +63,7 @@ double reduced(const parallel::Team& team, double value, comm::ReduceOp op) {
   return value;
 }
 
+// Sums the spans of GradientReducer::finish and DataParallel::share_weights, found by their names.
 double seconds_waited(const Profiler& profiler) {
   double seconds = 0;
   for (const Profiler::Total& total : profiler.totals())
@@ -73,12 +75,12 @@ double seconds_waited(const Profiler& profiler) {
 
 TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::Team& team) {
   check(options.batch >= 1 && options.seq >= 1 && options.steps >= 1 && options.warmup >= 0,
-        "[bench_train] a batch of {} sequences of {} tokens, {} steps after {}", options.batch, options.seq,
-        options.steps, options.warmup);
+        "[bench_train] batch, sequence length and steps must be at least 1, warm-up not negative: {}, {}, {}, {}",
+        options.batch, options.seq, options.steps, options.warmup);
   std::vector<std::int64_t> lengths;
   if (!options.lengths.empty()) lengths = read_lengths(options.lengths, options.seq);
   const auto model = models::build_model(model_config(options.model), models::HeadKind::question_answering, 42);
-  check(options.seq <= model->max_positions(), "--seq {} is longer than {} can read, {} positions", options.seq,
+  check(options.seq <= model->max_positions(), "--seq {} is longer than the limit of {}, {} positions", options.seq,
         options.model, model->max_positions());
   const nn::EncoderConfig& encoder = model->backbone_config();
   parallel::DataParallel learner(model->parameters(), {}, team, options.distribution);
@@ -91,7 +93,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
   result.ranks = team.size();
   result.backend = team.group().backend();
   std::optional<Profiler> profiler;
-  double own_waited = 0;
+  double waited_before = 0;
   for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
     const Batch batch = next_batch(workload, team);
     if (step == options.warmup && team.size() > 1) profiler.emplace();
@@ -111,8 +113,8 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
 
     result.seconds.push_back(reduced(team, own_seconds, comm::ReduceOp::max));
     if (profiler) {
-      const double waited = seconds_waited(*profiler) - own_waited;
-      own_waited += waited;
+      const double waited = seconds_waited(*profiler) - waited_before;
+      waited_before += waited;
       result.waited += reduced(team, waited, comm::ReduceOp::avg);
       result.exposed += reduced(team, waited, comm::ReduceOp::min);
       result.bytes_sent += static_cast<double>(learner.reducer().launched_bytes());
@@ -185,33 +187,40 @@ std::string TrainBenchResult::to_text() const {
     text += fmt::format("  {:<22} {}\n", name, value);
   };
   if (ranks > 1)
-    row("ranks", fmt::format("{} over {}, each with the batch and threads above; figures are of all together{}{}",
+    row("ranks", fmt::format("{} over {}, each with the batch and threads above; tokens/s, sequences/s, GFLOP/s and "
+                             "memory are totals of all ranks; "
+                             "allocations and page faults are those of rank 0{}{}",
                              ranks, backend, options.distribution.partition.sharded ? "; sharded optimizer" : "",
                              options.distribution.wire == DType::bf16 ? "; bf16 on the wire" : ""));
-  row("seconds a step",
+  row("seconds per step",
       fmt::format("{:.4g} mean, {:.4g} median, {:.4g} to {:.4g} ({} steps after {} of warm-up)", spread.mean,
                   spread.median, spread.min, spread.max, seconds.size(), options.warmup));
-  row("tokens/s", fmt::format("{:.1f} ({:.0f} tokens a step)", number("tokens_per_second"), number("tokens_per_step")));
+  row("tokens/s",
+      fmt::format("{:.1f} ({:.0f} tokens per step)", number("tokens_per_second"), number("tokens_per_step")));
   row("sequences/s", fmt::format("{:.2f}", number("sequences_per_second")));
   row("model GFLOP/s", fmt::format("{:.1f} (6 x encoder weights x tokens + attention)", number("model_gflops")));
   row("GEMM ceiling GFLOP/s", fmt::format("{:.1f}, from {:.1f} to {:.1f} after single steps", ceiling.gflops(),
                                           ceiling_slowest, ceiling_fastest));
   row("",
-      fmt::format("(all operations over all time of an encoder layer's bare products, forward, input gradient and"));
-  row("", fmt::format(" weight gradient, at each step's tokens, measured after each timed step, each product by the"));
+      fmt::format("(total FLOPs over total time of the bare matmuls of an encoder layer, forward, input gradient and"));
+  row("", fmt::format(" weight gradient, at each step's tokens, measured after each timed step, each matmul by the"));
   row("", fmt::format(" fastest implementation: {})", ceiling_impls));
   row("share of the ceiling", fmt::format("{:.1f}%", 100 * number("share_of_ceiling")));
   if (ranks > 1)
     row("waiting",
-        fmt::format("{:.4g} s a step and rank for gradients and weights of others: {:.4g} for their way, the rest for "
-                    "slower ranks",
-                    number("seconds_waited_per_step"), number("seconds_exposed_per_step")));
+        fmt::format(
+            "{:.4g} s per step and rank for gradients and weights of other ranks: {:.4g} for communication, the "
+            "rest for slower ranks",
+            number("seconds_waited_per_step"), number("seconds_exposed_per_step")));
   row("peak memory",
       fmt::format("{:.2f} GiB{}", number("peak_rss_bytes_of_all_ranks") / (1 << 30),
-                  ranks > 1 ? fmt::format(", {:.2f} of them of rank 0", number("peak_rss_bytes") / (1 << 30)) : ""));
-  row("allocations a step", fmt::format("{:.1f} from the system", number("allocations_per_step")));
-  row("page faults a step", fmt::format("{:.1f}", number("page_faults_per_step")));
-  if (skipped > 0) row("skipped steps", fmt::format("{:.0f}: fp16 overflowed, no update in their time", skipped));
+                  ranks > 1 ? fmt::format(", {:.2f} of it on rank 0", number("peak_rss_bytes") / (1 << 30)) : ""));
+  row("allocations per step", fmt::format("{:.1f} from the system", number("allocations_per_step")));
+  row("page faults per step", fmt::format("{:.1f}", number("page_faults_per_step")));
+  if (skipped > 0)
+    row("skipped steps",
+        fmt::format("{:.0f}: gradients overflowed in fp16; these steps are timed without an optimizer update",
+                    skipped));
   return text;
 }
 

@@ -20,21 +20,21 @@ struct TrainBenchOptions {
   std::int64_t steps = 5, warmup = 2;
   std::string lengths;  // a file, see read_lengths; empty: every sequence has `seq` tokens
   parallel::DataParallelOptions distribution;
-  // Called by the first rank before each timed step, which the others wait for.
+  // Called by rank 0 before each timed step, while the other ranks wait; `--in_turn` stops the process here.
   std::function<void(const TrainBenchResult& so_far)> before_step = [](const TrainBenchResult&) {};
 };
 
 struct TrainBenchResult {
   TrainBenchOptions options;
   int ranks = 1;
-  std::string backend;                              // of their group
-  std::vector<double> seconds;                      // of each timed step, until the last rank was done
+  std::string backend;                              // of the process group
+  std::vector<double> seconds;                      // per timed step, until the last rank was done
   double tokens = 0, flops = 0;                     // of all timed steps and ranks
-  Work ceiling;                                     // of all measurements between them, of all ranks together
+  Work ceiling;                                     // all measurements between the steps, all ranks together
   double ceiling_slowest = 0, ceiling_fastest = 0;  // GFLOP/s of single measurements
   std::string ceiling_impls;
-  double waited = 0;   // seconds of all timed steps in which a rank, on average, did nothing but wait for the others'
-  double exposed = 0;  // the same of each step's last rank, the one that waited least: communication that nothing hid
+  double waited = 0;      // seconds of all timed steps that a rank, on average, waited for data of other ranks
+  double exposed = 0;     // the same on the rank that waited least in each step: communication that was not overlapped
   double bytes_sent = 0;  // of gradients, in all timed steps
   std::size_t peak_resident_bytes = 0;
   double peak_resident_bytes_of_all = 0;                        // the sum over the ranks
@@ -44,8 +44,8 @@ struct TrainBenchResult {
   std::string to_text() const;
 };
 
-// Steps of question answering through training_step, on random weights; after each timed step the GEMM ceiling at its
-// number of tokens. Each member of a team trains on batches of its own and calls this.
+// Times training_step on question answering with random weights, and after each timed step measures the GEMM ceiling at
+// its number of tokens. Every rank calls it and trains on its own batches.
 TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::Team& team = {});
 
 }  // namespace hearth::bench

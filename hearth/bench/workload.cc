@@ -21,12 +21,12 @@ std::vector<std::int64_t> read_lengths(const std::filesystem::path& file, std::i
     std::int64_t length = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), length);
     check(error == std::errc() && end == line.data() + line.size() && length >= 1,
-          "{}, line {}: '{}' is not a sequence's length; give one whole number a line", file.string(), number, line);
+          "{}, line {}: '{}' is not a sequence length; give one whole number per line", file.string(), number, line);
     check(length <= longest, "{}, line {}: a sequence of {} tokens is longer than --seq {}", file.string(), number,
           length, longest);
     lengths.push_back(length);
   }
-  check(!lengths.empty(), "{} holds no lengths; give one number a line", file.string());
+  check(!lengths.empty(), "{} has no lengths; give one number per line", file.string());
   return lengths;
 }
 
@@ -41,7 +41,7 @@ Workload::Workload(const nn::EncoderConfig& config, std::int64_t batch, std::int
 
 std::int64_t Workload::next_length() { return lengths_.empty() ? seq_ : lengths_[at_++ % lengths_.size()]; }
 
-// Zipf's law: the n-th word is as frequent as 1/n.
+// Zipf's law: the frequency of the n-th word is proportional to 1/n.
 std::int32_t Workload::random_id() {
   const double position = static_cast<double>(random_()) / (static_cast<double>(std::mt19937::max()) + 1);
   const double rank = std::pow(static_cast<double>(vocab_size_ + 1), position);  // from 1, below vocab_size_ + 1

@@ -10,14 +10,14 @@
 
 namespace hearth::bench {
 
-// One number a line, each from 1 to `longest`.
+// Reads one number per line, each from 1 to `longest`.
 std::vector<std::int64_t> read_lengths(const std::filesystem::path& file, std::int64_t longest);
 
-// Batches for question answering: random ids, some much more frequent than others as the words of a text are, and
-// random answers; sequences of one length or of given ones.
+// Random batches for question answering: ids with the frequencies of words in a text, random answers, and sequences of
+// one length or of given lengths.
 class Workload {
  public:
-  // `lengths`: consecutive groups of `batch` of them, from the beginning again after the last; empty: all are `seq`.
+  // `lengths`: each batch takes the next `batch` of them and starts over after the last; empty: all have `seq` tokens.
   Workload(const nn::EncoderConfig& config, std::int64_t batch, std::int64_t seq, std::vector<std::int64_t> lengths);
 
   Batch next();

@@ -20,7 +20,7 @@ namespace hearth::comm {
 namespace {
 
 constexpr int kDefaultPort = 29500;
-constexpr std::size_t kStrangers = 64;  // that may be connected to the store at once, until they are dropped
+constexpr std::size_t kStrangers = 64;  // connections to the store from processes outside the job, until dropped
 
 bool has_ccl_workers() { return whole_number<int>(environment("CCL_WORKER_COUNT")).value_or(0) > 0; }
 
@@ -30,10 +30,10 @@ bool by_mpi(const World& world) {
 
 void check_backend(const std::string& backend, const World& world) {
   check(backend != "ccl" || has_ccl_workers(),
-        "[comm] --ddp_backend ccl needs CCL_WORKER_COUNT, the number of its threads a process: set CCL_WORKER_COUNT=1, "
-        "or use --ddp_backend gloo");
+        "[comm] --ddp_backend ccl needs CCL_WORKER_COUNT, the number of oneCCL threads per process: set "
+        "CCL_WORKER_COUNT=1, or use --ddp_backend gloo");
   check(backend != "mpi" || (world.launcher != "none" && world.launcher != "environment"),
-        "[comm] --ddp_backend mpi needs processes started by mpirun: start them so, or use --ddp_backend gloo");
+        "[comm] --ddp_backend mpi needs processes started by mpirun: use mpirun, or --ddp_backend gloo");
 }
 
 std::string master_address(const World& world) {
@@ -41,12 +41,12 @@ std::string master_address(const World& world) {
   if (!world.several_hosts()) return address.empty() ? "127.0.0.1" : address;
   check(
       !address.empty(),
-      "[comm] this job has {} processes, {} of them on this host: set MASTER_ADDR to the address of the host of rank 0 "
-      "on every host",
+      "[comm] this job has {} processes, {} of them on this host: set MASTER_ADDR on every host to the address of the "
+      "host of rank 0",
       world.size, world.local_size);
   check(!is_loopback(address),
-        "[comm] MASTER_ADDR {} means each host itself, but this job has several: set it to an address of rank 0's host "
-        "that the others reach",
+        "[comm] MASTER_ADDR {} is a loopback address, but this job has several hosts: set it to an address of rank 0's "
+        "host that the other hosts can reach",
         address);
   return address;
 }
@@ -68,7 +68,7 @@ std::shared_ptr<Store> open_store(const World& world, const std::string& address
   return std::make_shared<StoreClient>(address, master_port(), token, timeout);
 }
 
-// Where this rank differs from rank 0; empty where they agree.
+// A sentence about the first value in which this rank differs from rank 0; empty if they agree.
 std::string disagreement(Store& store, const World& world, const std::string& backend,
                          std::chrono::milliseconds timeout) {
   const std::pair<const char*, std::string> facts[] = {
@@ -79,14 +79,14 @@ std::string disagreement(Store& store, const World& world, const std::string& ba
     if (world.rank == 0) store.set(key, mine);
     const std::string first = store.get(key, timeout);
     if (first != mine && result.empty())
-      result = fmt::format("the {} of rank {} is {}, that of rank 0 is {}: start all ranks with the same", name,
-                           world.rank, mine, first);
+      result = fmt::format("the {} is {} on rank {} but {} on rank 0: start all ranks with the same", name, mine,
+                           world.rank, first);
   }
   return result;
 }
 
-// All ranks are of one job and agree on how to talk. A process of another job that came here by mistake does no harm:
-// it counts only where this job still waits for such a rank.
+// Checks that all ranks belong to one job and agree on version, backend and size. A process of another job that
+// connects by mistake gets an error and does no harm, unless this job still waits for a process of its rank.
 void shake_hands(Store& store, const World& world, const std::string& backend, std::chrono::milliseconds timeout) {
   const std::string difference = disagreement(store, world, backend, timeout);
   const int size = std::stoi(store.get("job/number of processes", timeout));
@@ -97,21 +97,21 @@ void shake_hands(Store& store, const World& world, const std::string& backend, s
   }
   check(difference.empty(), "[comm] {}; if this is the store of another job, set MASTER_PORT to a free port",
         difference);
-  check(awaited,
-        "[comm] two processes are rank {} of the job at MASTER_PORT {}: if another job uses it, set a free one",
-        world.rank, master_port());
+  check(
+      awaited,
+      "[comm] two processes claim rank {} of the job at MASTER_PORT {}: if another job uses that port, set a free one",
+      world.rank, master_port());
   store.set_last_will(fmt::format("gone/{}", world.rank), "died");
 }
 
-// Processes that say nothing of others on their host take all its cores. Hosts that have the same name were not started
-// at the same moment; containers of one machine have names of their own.
+// Ranks without LOCAL_WORLD_SIZE assume they own the host. Detects ranks that actually share one by comparing host name
+// and kernel boot id: containers on one machine have the same boot id but distinct host names.
 void warn_of_neighbours(Store& store, const World& world) {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
   if (world.local_size == 1 && store.add(fmt::format("host/{} {}", host_name(), boot), 1) > 1)
     log_warning(
-        "another process of this job runs on this host, and each takes all its cores: set LOCAL_RANK and "
-        "LOCAL_WORLD_SIZE");
+        "another process of this job runs on this host, and each uses all cores: set LOCAL_RANK and LOCAL_WORLD_SIZE");
 }
 
 }  // namespace

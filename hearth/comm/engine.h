@@ -7,7 +7,8 @@
 
 namespace hearth::comm {
 
-// A joined engine of a plug-in, whose sentences become Errors. For the communication thread alone.
+// A plug-in's handle after it has joined the other ranks; turns the plug-in's error texts into Errors. Only the
+// communication thread may use it.
 class Engine {
  public:
   Engine(const HearthCommPlugin& plugin, const HearthCommWorld& world) : plugin_(plugin), world_(world) {
@@ -18,7 +19,7 @@ class Engine {
   int size() const { return world_.size; }
   std::size_t max_message_bytes() const { return world_.max_message_bytes; }
 
-  // The functions of plugin.h: engine.call(&HearthCommPlugin::barrier).
+  // Calls a function of plugin.h, for example engine.call(&HearthCommPlugin::barrier).
   template <class... Parameters, class... Args>
   void call(const char* (*HearthCommPlugin::*function)(void*, Parameters...), Args... args) {
     require((plugin_.*function)(handle_, args...));

@@ -25,7 +25,7 @@ EngineGroup::EngineGroup(const HearthCommPlugin& plugin, const World& world, std
 EngineGroup::~EngineGroup() { queue_->close(std::uncaught_exceptions() == 0) ? thread_.join() : thread_.detach(); }
 
 void EngineGroup::check_rank(const char* operation, int rank) const {
-  check(rank >= 0 && rank < size(), "[comm] {}: there is no rank {} among {}", operation, rank, size());
+  check(rank >= 0 && rank < size(), "[comm] {}: there is no rank {} in a group of {}", operation, rank, size());
 }
 
 WorkPtr EngineGroup::all_reduce(void* data, std::size_t count, DType type, ReduceOp op) {

@@ -14,16 +14,16 @@ namespace hearth::comm {
 
 class OperationQueue;
 
-// A group over an engine. One thread of its own joins it and calls it; operations wait for that thread in a queue.
-// Sends and receives that follow one another run together, everything else alone. After a failure every operation
-// fails at once with the same message.
+// A process group over a plug-in. Its communication thread joins the other ranks and makes all calls of the plug-in;
+// operations wait for it in a queue. Consecutive sends and receives run concurrently, all other operations one by one.
+// After a failure every operation fails at once with the same message.
 class EngineGroup final : public ProcessGroup {
  public:
-  // Returns once the engine has joined the others. `plugin` outlives the process; no store: nobody else is watched.
+  // Returns once this rank has joined the others. `plugin` is never unloaded. Without a store no rank is monitored.
   EngineGroup(const HearthCommPlugin& plugin, const World& world, std::shared_ptr<Store> store,
               const EngineOptions& options);
-  // Ends what was started and leaves in order; where that failed, or an exception is unwinding the stack, it leaves
-  // the engine as it is.
+  // Finishes the operations under way and leaves the group in order. After a failure, or while an exception unwinds the
+  // stack, it abandons the plug-in instead.
   ~EngineGroup() override;
 
   int rank() const override { return world_.rank; }

@@ -8,12 +8,12 @@
 namespace hearth::comm {
 
 struct EngineOptions {
-  std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // of joining and of each operation
-  std::chrono::milliseconds beat{500};                          // between signs of life
-  std::chrono::milliseconds grace{2000};                        // for the engine to return once asked to give up
+  std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // for joining, and for each operation
+  std::chrono::milliseconds beat{500};                          // between two signs of life (monitor.h)
+  std::chrono::milliseconds grace{2000};                        // for the plug-in to return once asked to give up
   std::size_t max_message_bytes = std::size_t{1} << 30;
   std::string address = "127.0.0.1";
-  std::vector<int> cpus;  // that the communication thread and those of the engine are bound to; empty: not bound
+  std::vector<int> cpus;  // the communication thread and the plug-in's own threads are bound to these; empty: not bound
 };
 
 }  // namespace hearth::comm

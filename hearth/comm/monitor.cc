@@ -1,3 +1,29 @@
+// How a job finds out which rank has failed.
+//
+// Terms:
+//   store         the key-value store of the job, held by rank 0 (tcp_store.h).
+//   operation     a call of the process group under way on this rank: its name, and how many collectives this rank has
+//                 begun (`number_`).
+//   sign of life  `progress/RANK` = "beat number name", written by each rank. The beat counts up, so a rank whose beat
+//                 stands still is stopped or cut off, while one that merely waits in an operation goes on counting.
+//   gone          `gone/RANK` = "died" (set by the store when the rank's connection breaks), "failed", or "left NUMBER"
+//                 (it ended in order after that many collectives).
+//   missed        a gone rank without which the operation under way cannot end.
+//   verdict       the sentence that names the ranks at fault. A rank that reaches a verdict publishes it, and a rank
+//   that
+//                 reads one before it has its own repeats it. A verdict that rank 0 cannot be reached is not published.
+//
+// Each rank has a thread of its own for this (run). Every `beat` it exchanges signs with the store; in between it only
+// publishes a new operation. The waiting plug-in asks give_up(), which is true once a rank is missed, the time is out,
+// or the group is abandoned. The plug-in then returns an error, and explain() makes the message. suspects() takes, in
+// this order:
+//   1. a verdict that another rank has published;
+//   2. rank 0, if the store cannot be reached or does not answer;
+//   3. ranks that are gone;
+//   4. after some more beats, ranks whose beat stands still;
+//   5. ranks that have not reached this operation.
+// A plug-in that does not return is noticed by stuck(), which the waiting threads ask (operation_queue.cc).
+
 #include "hearth/comm/monitor.h"
 
 #include <fmt/format.h>
@@ -12,11 +38,12 @@ namespace hearth::comm {
 namespace {
 
 constexpr int kPatience = 4;                      // beats without a sign of life before a rank counts as silent
-constexpr std::chrono::milliseconds kFresh{100};  // how old the operation may be in which a rank was last seen,
-constexpr int kManyRanks = 16;                    // and longer where there are more, so as not to burden rank 0
-constexpr std::chrono::seconds kFarewell{2};      // for the last words to reach the store
+constexpr std::chrono::milliseconds kFresh{100};  // interval at which a rank publishes a new operation
+constexpr int kManyRanks = 16;                    // in larger jobs that interval is multiplied by size / 16
+constexpr std::chrono::seconds kFarewell{2};      // for the last writes to reach the store
 constexpr std::string_view kSilent = "gives no sign of life";
 
+// A value of progress/RANK.
 struct Progress {
   std::uint64_t beat = 0, number = 0;
   std::string name;
@@ -43,6 +70,7 @@ Monitor::Monitor(std::shared_ptr<Store> store, Settings settings)
   if (store_) thread_ = std::thread([this] { run(); });
 }
 
+// A group that ends in order has called stop(false) before; otherwise this rank has failed.
 Monitor::~Monitor() { stop(true); }
 
 void Monitor::enter(const char* name, bool of_all_ranks) {
@@ -71,7 +99,7 @@ std::string Monitor::own_sign() const { return fmt::format("{} {} {}", beats_, n
 void Monitor::run() {
   const auto fresh = kFresh * std::max(1, settings_.size / kManyRanks);
   std::unique_lock lock(mutex_);
-  for (auto next_beat = Clock::now(); rest_ == Rest::live;) {
+  for (auto next_beat = Clock::now(); ending_ == Ending::none;) {
     const bool beat = Clock::now() >= next_beat;
     lock.unlock();
     try {
@@ -86,26 +114,26 @@ void Monitor::run() {
     lock.lock();
     if (beat) next_beat = Clock::now() + settings_.beat;
     const auto pause = std::min<Clock::duration>(fresh, next_beat - Clock::now());
-    changed_.wait_for(lock, pause, [&] { return rest_ != Rest::live; });
+    changed_.wait_for(lock, pause, [&] { return ending_ != Ending::none; });
   }
   const std::string sign = own_sign();
-  const std::string rest = rest_ == Rest::failed ? "failed" : fmt::format("left {}", number_);
+  const std::string ending = ending_ == Ending::failed ? "failed" : fmt::format("left {}", number_);
   const std::string verdict = std::exchange(verdict_to_tell_, "");
   const bool lost = !store_failure_.empty();
   lock.unlock();
   if (!lost) try {
       if (!verdict.empty()) store_->set("verdict", verdict);
       store_->set(key("progress", settings_.rank), sign);
-      store_->set(key("gone", settings_.rank), rest);
+      store_->set(key("gone", settings_.rank), ending);
       store_->leave();
-    } catch (const Error&) {  // the store went first
+    } catch (const Error&) {  // rank 0 ended first
     }
   lock.lock();
   finished_ = true;
   changed_.notify_all();
 }
 
-// Between two beats.
+// Runs between two beats: publishes the operation if it is a new one.
 void Monitor::tell_operation() {
   std::string sign;
   {
@@ -117,6 +145,8 @@ void Monitor::tell_operation() {
   store_->set(key("progress", settings_.rank), sign);
 }
 
+// One beat: publishes this rank's sign of life and verdict; reads who is gone and, if somebody is or a failure is being
+// explained, everybody's progress. The store is called without the lock: it may be slow.
 void Monitor::exchange_signs() {
   std::string sign, verdict;
   bool explaining = false;
@@ -157,7 +187,7 @@ void Monitor::set_missed() {
   missed_ = somebody_is_missed();
 }
 
-// Somebody without whom the operation under way cannot end.
+// A rank that left in order is missed only if it left before the operation under way.
 bool Monitor::somebody_is_missed() const {
   if (!running_) return false;
   if (!store_failure_.empty()) return true;
@@ -175,7 +205,7 @@ std::string Monitor::explain(const std::string& failure) {
   {
     const std::lock_guard lock(mutex_);
     text = operation() + " failed on rank " + std::to_string(settings_.rank);
-    if (abandoned_) return text + ": it was left unfinished";
+    if (abandoned_) return text + ": it was abandoned";
     const double limit = std::chrono::duration<double>(settings_.timeout).count();
     text += ": " + (out_of_time() ? fmt::format("it did not end within {:.3g} s", limit) : failure);
   }
@@ -183,6 +213,8 @@ std::string Monitor::explain(const std::string& failure) {
   return names.empty() ? text : text + "; " + names;
 }
 
+// Waits until the thread has read the tables twice after the failure, so that the tables are newer than
+// the failure, then judges.
 std::string Monitor::suspects() {
   if (!store_) return "";
   std::unique_lock lock(mutex_);
@@ -225,18 +257,19 @@ std::string Monitor::suspects_gone() const {
     else if (entry->second == "failed")
       append(names, fmt::format("rank {} failed ({})", rank, where(last)));
     else if (last.number < number_)
-      append(names, fmt::format("rank {} has left ({})", rank, where(last)));
+      append(names, fmt::format("rank {} has left the job ({})", rank, where(last)));
   }
   return names;
 }
 
+// Ranks whose beat is still that of `before`; if there are none, ranks that have not reached the operation.
 std::string Monitor::suspects_silent(const Table& before) const {
   std::string silent, behind;
   for (int rank = 0; rank < settings_.size; ++rank) {
     const std::string name = key("progress", rank);
     const auto sign = progress_.find(name);
     if (sign == progress_.end()) {
-      append(silent, fmt::format("rank {} never came", rank));
+      append(silent, fmt::format("rank {} never joined", rank));
       continue;
     }
     const Progress last = parse(sign->second);
@@ -244,7 +277,7 @@ std::string Monitor::suspects_silent(const Table& before) const {
     if (rank != settings_.rank && earlier != before.end() && parse(earlier->second).beat == last.beat)
       append(silent, fmt::format("rank {} {} ({})", rank, kSilent, where(last)));
     else if (last.number < number_)
-      append(behind, fmt::format("rank {} has not come to it ({})", rank, where(last)));
+      append(behind, fmt::format("rank {} has not reached it ({})", rank, where(last)));
   }
   return silent.empty() ? behind : silent;
 }
@@ -252,7 +285,7 @@ std::string Monitor::suspects_silent(const Table& before) const {
 void Monitor::stop(bool failed) {
   if (!thread_.joinable()) return;
   std::unique_lock lock(mutex_);
-  rest_ = failed ? Rest::failed : Rest::left;
+  ending_ = failed ? Ending::failed : Ending::left;
   changed_.notify_all();
   const auto patience = store_silent_ ? std::chrono::seconds(0) : kFarewell;
   if (!changed_.wait_for(lock, patience, [&] { return finished_; })) store_->interrupt();

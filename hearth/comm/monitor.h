@@ -14,37 +14,37 @@
 
 namespace hearth::comm {
 
-// Finds who is at fault when an operation cannot end. Each rank keeps in the store, from a thread of its own, a sign of
-// life with the operation it is in (`progress/RANK`: "beat number name"; a new operation is told between beats too) and
-// how it went (`gone/RANK`: "died", set by the store itself, "failed", or "left number"); so a stopped rank falls
-// silent while one that merely waits does not, and the waiting ones learn at once of one that is gone.
+// Finds the rank at fault when an operation of a process group cannot end. monitor.cc describes how.
 class Monitor {
  public:
   using Milliseconds = std::chrono::milliseconds;
   struct Settings {
     int rank = 0, size = 1;
-    Milliseconds timeout, beat, grace;
+    Milliseconds timeout;  // of an operation
+    Milliseconds beat;     // between two signs of life
+    Milliseconds grace;    // for the plug-in to return after give_up() became true
   };
 
-  Monitor(std::shared_ptr<Store> store, Settings settings);  // without a store only the time is watched
+  Monitor(std::shared_ptr<Store> store, Settings settings);  // without a store only the timeout is watched
   ~Monitor();
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  // The name is a literal. Operations of all ranks are counted, so that ranks can be compared.
+  // An operation begins and ends. The name is a literal. Collectives (`of_all_ranks`) are counted: the count says how
+  // far a rank has come, so ranks can be compared.
   void enter(const char* name, bool of_all_ranks = true);
   void exit();
-  bool give_up() const;
-  void abandon() { abandoned_ = true; }  // give up whatever runs
-  bool stuck();                          // an operation has not ended although it was asked to: true once
-  // One sentence about the operation under way: what failed, and through whom.
+  bool give_up() const;                  // the operation under way should return an error now
+  void abandon() { abandoned_ = true; }  // makes give_up() true for good
+  bool stuck();  // true once: the operation was asked to give up and has not returned within `grace`
+  // One sentence about the operation under way: what failed, and which rank is at fault.
   std::string explain(const std::string& failure);
-  void stop(bool failed);  // the last sign of life; never hangs
+  void stop(bool failed);  // publishes how this rank ended, and ends the thread; never hangs
 
  private:
   using Clock = std::chrono::steady_clock;
   using Table = std::map<std::string, std::string>;
-  enum class Rest { live, failed, left };
+  enum class Ending { none, failed, left };
 
   std::string operation() const;
   std::string own_sign() const;
@@ -70,13 +70,13 @@ class Monitor {
   Clock::time_point missed_since_{};
   std::atomic<Clock::time_point> deadline_{};
 
-  // What the thread last read and told.
+  // What the monitor's thread last read from the store and published there.
   std::uint64_t beats_ = 0;
   Table progress_, gone_;
   std::string operation_told_, verdict_, verdict_to_tell_, store_failure_;
   bool explaining_ = false, store_silent_ = false;
 
-  Rest rest_ = Rest::live;
+  Ending ending_ = Ending::none;
   bool finished_ = false;
   std::thread thread_;
 };

@@ -23,7 +23,7 @@ void bind_this_thread(const std::vector<int>& cpus) {
   for (const int cpu : cpus)
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(cpu), &set);
   if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0)
-    log_warning("The communication thread cannot be bound to the processors asked for: this process may not use them.");
+    log_warning("The communication thread cannot be bound to its CPUs: this process may not use them.");
 }
 
 }  // namespace
@@ -44,19 +44,23 @@ OperationQueue::OperationQueue(const HearthCommPlugin& plugin, const World& worl
             .store_set = store_set,
             .store_get = store_get,
             .give_up =
-                [](void* self) { return static_cast<int>(static_cast<OperationQueue*>(self)->monitor_.give_up()); }},
+                [](void* self) { return static_cast<int>(static_cast<OperationQueue*>(self)->monitor_.give_up()); },
+            .log =
+                [](void*, HearthCommLogLevel level, const char* message) {
+                  log_message(level == HEARTH_LOG_WARNING ? LogLevel::warning : LogLevel::info, message);
+                }},
       monitor_(world.size > 1 ? store_ : nullptr, {.rank = world.rank,
                                                    .size = world.size,
                                                    .timeout = options_.timeout,
                                                    .beat = options_.beat,
                                                    .grace = options_.grace}) {}
 
-// Those who wait also watch that the engine returns when asked to.
+// Threads that wait also check that the plug-in returns when it is asked to give up.
 template <class Condition>
 void OperationQueue::wait_for(std::unique_lock<std::mutex>& lock, Condition condition) {
   while (!changed_.wait_for(lock, options_.grace, condition)) {
     lock.unlock();
-    if (monitor_.stuck()) fail(monitor_.explain(fmt::format("it is stuck in {}", plugin_.library)));
+    if (monitor_.stuck()) fail(monitor_.explain(fmt::format("a call of {} does not return", plugin_.library)));
     lock.lock();
   }
 }
@@ -78,7 +82,7 @@ struct OperationQueue::Operation final : Work {
   const std::shared_ptr<OperationQueue> queue_;
   const char* const name_;
   const Run run_;
-  const Start start_;  // of a message: its request
+  const Start start_;  // of a message: returns its request
   void* request_ = nullptr;
   bool done_ = false;
   std::string failure_;
@@ -146,7 +150,7 @@ void OperationQueue::run() {
   changed_.notify_all();
 }
 
-// The next operation, now the one under way; nothing where there is none yet (without waiting) or no more.
+// Takes the next operation from the queue; without `wait` only a message that is there already. Null if there is none.
 OperationQueue::OperationPtr OperationQueue::next(bool wait) {
   std::unique_lock lock(mutex_);
   if (wait) changed_.wait(lock, [&] { return !waiting_.empty() || closing_ || !failure_.empty(); });
@@ -186,7 +190,7 @@ void OperationQueue::exchange_messages(Engine& engine, OperationPtr first) {
       if (done) end(*operation);
       return done;
     });
-    check(ended > 0 || !monitor_.give_up(), "the other side of a message did not come");
+    check(ended > 0 || !monitor_.give_up(), "the other rank of a message did not answer");
     pause = ended > 0 ? std::chrono::microseconds(0)
                       : std::min(pause + std::chrono::microseconds(5), std::chrono::microseconds(200));
     std::this_thread::sleep_for(pause);
@@ -228,7 +232,7 @@ void OperationQueue::wait_until_joined() {
 bool OperationQueue::close(bool in_order) {
   if (!in_order) {
     monitor_.abandon();
-    fail("[comm] the group was left");
+    fail("[comm] the process group was abandoned");
   }
   std::unique_lock lock(mutex_);
   closing_ = true;

@@ -18,24 +18,25 @@
 
 namespace hearth::comm {
 
-// The operations of a group, in the order they were started, and what the communication thread does with them. It
-// outlives the group where the engine does not come back.
+// The operations of a group in the order they were started, and the communication thread's loop over them. The queue
+// outlives the group if a call of the plug-in never returns.
 class OperationQueue : public std::enable_shared_from_this<OperationQueue> {
  public:
   using Run = std::function<void(Engine&)>;
   using Start = std::function<void*(Engine&)>;
 
-  // `plugin` outlives the process; without a store nobody else is watched.
+  // `plugin` is never unloaded; without a store other ranks are not monitored.
   OperationQueue(const HearthCommPlugin& plugin, const World& world, std::shared_ptr<Store> store,
                  const EngineOptions& options);
 
-  // Names are literals. A message is started and then polled, so that messages in a row run together.
+  // Names are literals. A message is started and then polled, so that consecutive messages run concurrently.
   WorkPtr add(const char* name, Run run) { return add(name, std::move(run), {}); }
   WorkPtr add_message(const char* name, Start start) { return add(name, {}, std::move(start)); }
 
   void run();                // the communication thread, from joining to leaving
-  void wait_until_joined();  // throws where that failed
-  // Ends what was started, or leaves it; true once the thread has ended, false where the engine does not come back.
+  void wait_until_joined();  // throws if joining failed
+  // Finishes the operations under way (`in_order`) or abandons them. True once the thread has ended, false if a call of
+  // the plug-in does not return.
   bool close(bool in_order);
 
  private:

@@ -1,44 +1,53 @@
 #pragma once
 
-// The contract between Hearth and an engine of communication that is loaded at run time. Plain C types alone cross it,
-// so that a plug-in may be built by another compiler. Every call comes from one thread, the group's own, and blocks;
-// it returns nullptr, or a sentence that says what failed and stays valid until the next call.
+// The interface between Hearth and a communication library that is loaded at run time. Only plain C types cross it, so
+// that a plug-in may be built by another compiler. Hearth calls a plug-in from one thread. Every call except
+// `send`, `recv` and `poll` blocks until the operation has ended. A call returns nullptr, or a sentence that says what
+// failed; the sentence stays valid until the next call.
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEARTH_COMM_ABI 1
+#define HEARTH_COMM_ABI 2
 #define HEARTH_COMM_ENTRY "hearth_comm_plugin"
 #define HEARTH_COMM_SETVARS "hearth_comm_setvars"
 
 extern "C" {
 
+// bf16, f16 and averages are not passed to plug-ins: Hearth composes them from these operations (docs/distributed.md).
 enum HearthCommType { HEARTH_F32, HEARTH_F64, HEARTH_I32, HEARTH_I64, HEARTH_U8 };
 enum HearthCommOp { HEARTH_SUM, HEARTH_PROD, HEARTH_MIN, HEARTH_MAX };
+enum HearthCommLogLevel { HEARTH_LOG_INFO, HEARTH_LOG_WARNING };
 
-// What a plug-in is given to join the others.
+// Passed to `join`: who this rank is, and Hearth's functions that a plug-in may call, from the thread of the call
+// alone.
 struct HearthCommWorld {
   int rank, size, local_rank, local_size;
   const char* address;       // this host's address on the network of MASTER_ADDR
-  int64_t timeout_ms;        // of joining and of each operation
-  size_t max_message_bytes;  // a message to the library is no larger: 2^30, less in tests
+  int64_t timeout_ms;        // for joining and for each operation
+  size_t max_message_bytes;  // the largest message to pass to the library: 2^30, less in tests
   void* context;             // first argument of the functions below
-  // The job's store. `get` waits for the key; non-zero: it did not come in time.
+  // The job's key-value store. `store_get` waits for the key. Both return 0, or non-zero on failure: no store, no key
+  // in time, or a value larger than `capacity`.
   int (*store_set)(void* context, const char* key, const void* value, size_t size);
   int (*store_get)(void* context, const char* key, void* value, size_t capacity, size_t* size);
-  // Asked while an operation waits for others; non-zero: return an error now.
+  // To be asked while an operation waits for other ranks. Non-zero: return an error now.
   int (*give_up)(void* context);
+  // Shows the user one line. A plug-in never prints by itself.
+  void (*log)(void* context, HearthCommLogLevel level, const char* message);
 };
 
 struct HearthCommPlugin {
-  int abi;              // HEARTH_COMM_ABI of the plug-in's build; read before anything else
+  int abi;              // HEARTH_COMM_ABI that the plug-in was built with; Hearth reads it before anything else
   const char* name;     // gloo, mpi, ccl
-  const char* library;  // what it speaks to, with its version: "MPICH 4.0.2"
+  const char* library;  // the library behind it, with its version: "MPICH 4.0.2"
 
   const char* (*join)(const HearthCommWorld* world, void** engine);
+  // Below, `count` (in elements) and `bytes` are the size of one rank's part; `whole`, `in` and `out` hold one part per
+  // rank, in the order of ranks.
   const char* (*all_reduce)(void* engine, void* data, size_t count, HearthCommType type, HearthCommOp op);
   const char* (*reduce)(void* engine, void* data, size_t count, HearthCommType type, HearthCommOp op, int root);
-  // Here, and in all_gather, gather and scatter, the part may lie in its place of the whole.
+  // In place is allowed here and in all_gather, gather and scatter: `part` may be this rank's part of `whole`.
   const char* (*reduce_scatter)(void* engine, const void* whole, void* part, size_t count, HearthCommType type,
                                 HearthCommOp op);
   const char* (*broadcast)(void* engine, void* data, size_t bytes, int root);
@@ -47,18 +56,18 @@ struct HearthCommPlugin {
   const char* (*scatter)(void* engine, const void* whole, void* part, size_t bytes, int root);
   const char* (*all_to_all)(void* engine, const void* in, void* out, size_t bytes);
   const char* (*barrier)(void* engine);
-  // Started here, finished when `poll` says so; a started one must be polled until then.
+  // `send` and `recv` start a message. `poll` must be called until it sets `done`, and then frees the request.
   const char* (*send)(void* engine, const void* data, size_t bytes, int to, int tag, void** request);
   const char* (*recv)(void* engine, void* data, size_t bytes, int from, int tag, void** request);
   const char* (*poll)(void* engine, void* request, int* done);
-  // Leaves in order; not called after a failure, when others may be gone.
+  // Leaves the group. Not called after a failure, when other ranks may be gone.
   void (*leave)(void* engine);
 };
 
 // Exported by every plug-in under HEARTH_COMM_ENTRY.
 typedef const HearthCommPlugin* (*HearthCommEntry)(void);
 
-// Exported, under HEARTH_COMM_SETVARS, by plug-ins whose libraries other programs look for too: what a shell sources to
-// find them; empty where they are not there.
+// Exported, under HEARTH_COMM_SETVARS, by plug-ins whose libraries other programs look for too: the text that a shell
+// sources to find them; empty if they are not installed.
 typedef const char* (*HearthCommSetvars)(void);
 }

@@ -1,6 +1,7 @@
 #include "hearth/comm/plugin_loader.h"
 
 #include <dlfcn.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,9 +22,9 @@ namespace fs = std::filesystem;
 
 struct Known {
   std::string_view name, backend;
-  std::string_view launcher;  // that it alone can serve
+  std::string_view launcher;  // the launcher whose ranks only this plug-in can serve
   std::string_view package;
-  int scope;  // of its symbols: Open MPI opens parts of itself that need them
+  int scope;  // of its symbols: Open MPI loads further parts of itself, which need them
 };
 constexpr std::array kKnown{
     Known{"gloo", "gloo", "", "the package libgloo-dev", RTLD_LOCAL},
@@ -66,7 +67,7 @@ std::string missing(const Known& plugin) {
                      looked_in.empty() ? "there" : "in " + looked_in, plugin.package);
 }
 
-// The loader's own words name symbols, or files without saying where they come from.
+// In words: the message of dlopen names symbols, or files without saying which package has them.
 std::string why_not_loaded(const Known& plugin, const fs::path& file, std::string_view loader_says) {
   const std::size_t absent = loader_says.find(": cannot open shared object file");
   if (absent != loader_says.npos)
@@ -80,7 +81,7 @@ std::string why_not_loaded(const Known& plugin, const fs::path& file, std::strin
                      plugin.package);
 }
 
-// What the file exports; throws where it cannot be used.
+// The table that the file exports; throws if the plug-in cannot be used.
 const HearthCommPlugin& open_plugin(const Known& plugin, const fs::path& file) {
   void* const library = dlopen(file.c_str(), RTLD_NOW | plugin.scope);
   if (library == nullptr) throw Error("[comm] " + why_not_loaded(plugin, file, dlerror()));
@@ -95,7 +96,7 @@ const HearthCommPlugin& open_plugin(const Known& plugin, const fs::path& file) {
   return *table;
 }
 
-// Asked in a child, so that the libraries of several MPIs never meet in one process.
+// Loads the plug-in in a child process, so that the libraries of several MPIs never meet in one process.
 BackendInfo describe(const Known& plugin) {
   const std::string name(plugin.name);
   const auto file = find_file(plugin);
@@ -125,6 +126,13 @@ BackendInfo describe(const Known& plugin) {
   return {name, "", answer.empty() ? file->string() + " ends the process that loads it" : answer.substr(1)};
 }
 
+std::vector<std::string_view> backend_names() {
+  std::vector<std::string_view> names;
+  for (const Known& plugin : kKnown)
+    if (std::ranges::find(names, plugin.backend) == names.end()) names.push_back(plugin.backend);
+  return names;
+}
+
 const Known* choose(const std::string& backend, const std::string& launcher) {
   const Known* first = nullptr;
   for (const Known& plugin : kKnown) {
@@ -132,7 +140,7 @@ const Known* choose(const std::string& backend, const std::string& launcher) {
     if (plugin.launcher == launcher) return &plugin;
     if (first == nullptr || (!find_file(*first) && find_file(plugin))) first = &plugin;
   }
-  check(first != nullptr, "[comm] there is no backend {}: choose gloo, mpi or ccl", backend);
+  check(first != nullptr, "[comm] there is no backend {}: choose one of {}", backend, fmt::join(backend_names(), ", "));
   return first;
 }
 

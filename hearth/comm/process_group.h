@@ -12,20 +12,19 @@ namespace hearth::comm {
 
 enum class ReduceOp : std::uint8_t { sum, prod, min, max, avg };
 
-// An operation under way. Its buffers belong to it until wait() has returned.
+// An operation under way. It owns its buffers until wait() has returned.
 class Work {
  public:
   virtual ~Work() = default;
   virtual bool done() const = 0;
-  // Throws Error where the operation failed or its time ran out; the message names the operation and, where it is
-  // known, the rank that failed.
+  // Throws Error if the operation failed or timed out. The message names the operation and the rank at fault, if known.
   virtual void wait() = 0;
 };
 using WorkPtr = std::shared_ptr<Work>;
 
-// Ranks that exchange data, in c10d's vocabulary. Operations run in the order they were started, which must be the same
-// on every rank; each returns at once. Counts are in elements of `type`; zero is allowed. bf16 and f16 are summed in
-// f32 in the order of ranks and rounded once.
+// Ranks that exchange data; operations are named as in PyTorch's c10d. Each call returns at once; operations run in the
+// order they were started, which must be the same on every rank. Counts are in elements of `type`; zero is allowed.
+// bf16 and f16 are summed in f32 in the order of ranks and rounded once.
 class ProcessGroup {
  public:
   virtual ~ProcessGroup() = default;
@@ -37,8 +36,8 @@ class ProcessGroup {
   virtual WorkPtr all_reduce(void* data, std::size_t count, DType type, ReduceOp op = ReduceOp::sum) = 0;
   virtual WorkPtr reduce(void* data, std::size_t count, DType type, ReduceOp op, int root) = 0;
   virtual WorkPtr broadcast(void* data, std::size_t count, DType type, int root) = 0;
-  // `count` is one rank's part; the whole has size() * count elements. The rank's part may lie in its place of the
-  // whole (part == whole + rank * count).
+  // `count` is the size of one rank's part; `whole` has size() * count elements. In place is allowed:
+  // part == whole + rank * count.
   virtual WorkPtr all_gather(const void* part, void* whole, std::size_t count, DType type) = 0;
   virtual WorkPtr gather(const void* part, void* whole, std::size_t count, DType type, int root) = 0;
   virtual WorkPtr scatter(const void* whole, void* part, std::size_t count, DType type, int root) = 0;

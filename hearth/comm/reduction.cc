@@ -9,7 +9,8 @@
 namespace hearth::comm {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{8} << 20;  // of a 16-bit all_reduce: bounds its scratch memory
+constexpr std::size_t kBlockBytes = std::size_t{8}
+                                    << 20;  // per step of a 16-bit all_reduce, to bound its scratch memory
 
 bool is_half(DType type) { return type == DType::bf16 || type == DType::f16; }
 
@@ -95,7 +96,7 @@ void combine_shards(const Half* shards, int ranks, std::size_t count, Half* resu
   }
 }
 
-// `shards` holds one shard of every rank. The result may lie in one of them.
+// `shards` holds one shard per rank. `result` may be one of them.
 void combine_shards(const void* shards, int ranks, std::size_t count, void* result, DType type, ReduceOp op) {
   if (type == DType::bf16)
     combine_shards(static_cast<const BFloat16*>(shards), ranks, count, static_cast<BFloat16*>(result), op);

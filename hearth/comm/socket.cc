@@ -28,13 +28,13 @@ Addresses resolve(const std::string& host, int port, int type) {
   hints.ai_socktype = type;
   addrinfo* found = nullptr;
   const int status = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  check(status == 0, "[comm] MASTER_ADDR {} is not the address of a host ({}): set it to that of the host of rank 0",
-        host, gai_strerror(status));
+  check(status == 0, "[comm] MASTER_ADDR {} cannot be resolved ({}): set it to the address of the host of rank 0", host,
+        gai_strerror(status));
   return {found, &freeaddrinfo};
 }
 
-// A socket for the first of a name's addresses that `use` can use: it may have one of IPv6 where the host has none.
-// Closed where there is none; `error` is then the last one's.
+// A socket for the first address of a name that `use` succeeds with: a name may have an IPv6 address on a host without
+// IPv6. Closed if there is none; `error` is then that of the last attempt.
 template <class Use>
 Socket first_usable(const Addresses& addresses, int flags, int& error, const Use& use) {
   for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
@@ -50,7 +50,7 @@ void set_option(const Socket& socket, int level, int option) {
   setsockopt(socket.descriptor(), level, option, &on, sizeof on);
 }
 
-// Whether the connection came about within the time.
+// Whether the connection was made in time.
 bool try_connect(const Socket& socket, const addrinfo& address, milliseconds timeout) {
   if (::connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) == 0) return true;
   if (errno != EINPROGRESS) return false;
@@ -77,7 +77,9 @@ Socket::~Socket() {
 Socket listen_at(const std::string& host, int port) {
   const Addresses addresses = resolve(host, port, SOCK_STREAM);
   int error = 0;
-  bool in_use = false;  // then the others would find whoever uses it, not another address of this name
+  // The search ends at an address in use: on a later address of the same name, rank 0 would listen where the other
+  // ranks do not look first, and they would reach the program that holds the port.
+  bool in_use = false;
   Socket socket = first_usable(addresses, SOCK_NONBLOCK, error, [&](const Socket& opened, const addrinfo& address) {
     set_option(opened, SOL_SOCKET, SO_REUSEADDR);
     const bool listens = !in_use && bind(opened.descriptor(), address.ai_addr, address.ai_addrlen) == 0 &&
@@ -86,10 +88,11 @@ Socket listen_at(const std::string& host, int port) {
     return listens;
   });
   check(!in_use,
-        "[comm] port {} of {} is in use, by another job perhaps: set MASTER_PORT to a free one, the same on every rank",
+        "[comm] port {} of {} is in use, perhaps by another job: set MASTER_PORT to a free one, the same on every rank",
         port, host);
   if (!socket && error == EADDRNOTAVAIL)
-    fail("[comm] MASTER_ADDR {} is not an address of this host, where rank 0 runs: set it to one of this host's", host);
+    fail("[comm] MASTER_ADDR {} is not an address of this host, where rank 0 runs: set it to an address of this host",
+         host);
   check(static_cast<bool>(socket), "[comm] rank 0 cannot listen at {}:{}: {}", host, port, std::strerror(error));
   return socket;
 }
@@ -113,11 +116,10 @@ Socket connect_to(const std::string& host, int port, milliseconds timeout) {
       set_option(socket, IPPROTO_TCP, TCP_NODELAY);
       return socket;
     }
-    check(
-        steady_clock::now() < deadline,
-        "[comm] rank 0 does not answer at {}:{} since {:.3g} s: does it run there, and are MASTER_ADDR and MASTER_PORT "
-        "the same on every rank?",
-        host, port, std::chrono::duration<double>(timeout).count());
+    check(steady_clock::now() < deadline,
+          "[comm] rank 0 has not answered at {}:{} for {:.3g} s: check that it runs there, and that MASTER_ADDR and "
+          "MASTER_PORT are the same on every rank",
+          host, port, std::chrono::duration<double>(timeout).count());
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, milliseconds(200));
   }

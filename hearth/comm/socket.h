@@ -25,12 +25,12 @@ class Socket {
   int descriptor_ = -1;
 };
 
-// Names and numbers of hosts alike. Errors name the address and MASTER_ADDR or MASTER_PORT, through which it is given.
-Socket listen_at(const std::string& host, int port);  // on the interface of that address alone; port 0: any free one
+// Hosts are given by name or by IP address. Errors name the address and MASTER_ADDR or MASTER_PORT, which set it.
+Socket listen_at(const std::string& host, int port);  // on the interface of that address only; port 0: any free one
 int port_of(const Socket& socket);
-Socket connect_to(const std::string& host, int port, std::chrono::milliseconds timeout);  // tries until then
+Socket connect_to(const std::string& host, int port, std::chrono::milliseconds timeout);  // retries until then
 
-std::string local_address_towards(const std::string& host);  // of the route to it, as a number
+std::string local_address_towards(const std::string& host);  // the IP address of this host on the route to `host`
 bool is_loopback(const std::string& host);
 
 }  // namespace hearth::comm

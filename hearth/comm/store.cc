@@ -16,8 +16,8 @@ std::string Store::get(const std::string& key, Milliseconds timeout, const std::
   Milliseconds pause{1};
   while (true) {
     if (auto value = find(key)) return *value;
-    hearth::check(!(give_up && give_up()), "[store] the wait for {} was given up", key);
-    hearth::check(steady_clock::now() < deadline, "[store] {} did not come within {:.3g} s", key,
+    hearth::check(!(give_up && give_up()), "[store] waiting for {} was given up", key);
+    hearth::check(steady_clock::now() < deadline, "[store] {} was not set within {:.3g} s", key,
                   std::chrono::duration<double>(timeout).count());
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, Milliseconds(20));
@@ -52,7 +52,7 @@ std::int64_t MemoryStore::add(const std::string& key, std::int64_t amount) {
   std::int64_t sum = 0;
   if (const auto found = values_.find(key); found != values_.end()) {
     const auto held = whole_number<std::int64_t>(found->second);
-    hearth::check(held.has_value(), "[store] {} holds no number", key);
+    hearth::check(held.has_value(), "[store] {} is not a number", key);
     sum = *held;
   }
   hearth::check(!__builtin_add_overflow(sum, amount, &sum), "[store] {} would become too large", key);

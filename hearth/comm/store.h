@@ -12,7 +12,7 @@
 
 namespace hearth::comm {
 
-// Keys and values that the ranks of a job share. Thread-safe; what cannot be done is an Error.
+// The key-value store that the ranks of a job share. Thread-safe; failures are Errors.
 class Store {
  public:
   using Milliseconds = std::chrono::milliseconds;
@@ -20,22 +20,23 @@ class Store {
   virtual ~Store() = default;
   virtual void set(const std::string& key, const std::string& value) = 0;
   virtual std::optional<std::string> find(const std::string& key) = 0;
-  virtual std::int64_t add(const std::string& key, std::int64_t amount) = 0;  // the sum; an absent key counts as 0
+  virtual std::int64_t add(const std::string& key,
+                           std::int64_t amount) = 0;  // returns the sum; a missing key counts as 0
   virtual std::map<std::string, std::string> list(const std::string& prefix) = 0;
 
-  // What the store sets by itself should this rank vanish without `leave`.
+  // A value that the store sets by itself if this rank's connection ends without leave().
   virtual void set_last_will(const std::string& /*key*/, const std::string& /*value*/) {}
   virtual void leave() {}
-  // Ends requests under way and to come, from any thread.
+  // Makes current and future requests fail; may be called from any thread.
   virtual void interrupt() {}
 
   bool check(const std::string& key) { return find(key).has_value(); }
-  // Wait for keys; an Error after the time-out, or as soon as `give_up` says so.
+  // Wait for keys; an Error after the timeout, or as soon as give_up() is true.
   std::string get(const std::string& key, Milliseconds timeout, const std::function<bool()>& give_up = {});
   void wait(std::span<const std::string> keys, Milliseconds timeout);
 };
 
-// The store of one process; the server's too.
+// A store in memory: that of a single process, and the base of the server.
 class MemoryStore : public Store {
  public:
   void set(const std::string& key, const std::string& value) override;

@@ -56,7 +56,7 @@ StoreClient::Answer StoreClient::request(int operation, const std::string& key, 
   const std::string bytes = wire::frame(static_cast<char>(operation) + wire::number(key.size(), 2) + key + value);
   const std::lock_guard lock(mutex_);
   hearth::check(!lost_, "[store] the connection to rank 0 at {} is lost", place_);
-  lost_ = true;  // unless this request ends well, after which the next one would read its answer
+  lost_ = true;  // until this request succeeds: after a failure the next request would read its answer
   for (std::size_t sent = 0; sent < bytes.size();) {
     wait_for(POLLOUT);
     const ssize_t count = send(socket_.descriptor(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
@@ -66,7 +66,8 @@ StoreClient::Answer StoreClient::request(int operation, const std::string& key, 
   }
   const std::size_t length = wire::number(receive(wire::kLengthBytes));
   hearth::check(length >= 1 && length <= wire::kMaxAnswer,
-                "[store] what answers at {} is not rank 0 of a hearth job: set MASTER_PORT to a free port", place_);
+                "[store] another program than rank 0 of a hearth job answers at {}: set MASTER_PORT to a free port",
+                place_);
   const std::string answer = receive(length);
   lost_ = false;
   const auto status = static_cast<wire::Status>(answer[0]);
@@ -80,7 +81,7 @@ void StoreClient::wait_for(short events) {
   int ready = 0;
   do ready = poll(&waiting, 1, static_cast<int>(std::min<std::int64_t>(timeout_.count(), 1 << 30)));
   while (ready < 0 && errno == EINTR);
-  hearth::check(ready > 0, "[store] rank 0 at {} does not answer since {:.3g} s", place_,
+  hearth::check(ready > 0, "[store] rank 0 at {} does not answer for {:.3g} s", place_,
                 std::chrono::duration<double>(timeout_).count());
 }
 

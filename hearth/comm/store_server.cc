@@ -20,11 +20,11 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kFarewell{5};
-constexpr std::chrono::milliseconds kHeard{1500};  // a client silent for longer is not waited for
-constexpr std::chrono::milliseconds kSweep{500};   // between looks for clients that have fallen silent
+constexpr std::chrono::milliseconds kHeard{1500};  // leave() does not wait for a client that was silent for longer
+constexpr std::chrono::milliseconds kSweep{500};   // between checks for silent clients
 constexpr std::size_t kMaxUnsent = wire::kMaxAnswer;
 
-// In a time that tells nothing about where they differ.
+// Compares in constant time, so that timing does not reveal the token.
 bool same_token(std::string_view ours, std::string_view theirs) {
   unsigned difference = ours.size() == theirs.size() ? 0 : 1;
   for (std::size_t i = 0; i < theirs.size(); ++i)
@@ -50,7 +50,7 @@ struct StoreServer::Client {
 StoreServer::StoreServer(const std::string& host, int port, std::string token, const ServerLimits& limits)
     : token_(std::move(token)), limits_(limits), listener_(listen_at(host, port)) {
   int ends[2];
-  hearth::check(pipe2(ends, O_CLOEXEC) == 0, "[store] no pipe can be opened");
+  hearth::check(pipe2(ends, O_CLOEXEC) == 0, "[store] the system has no pipe left");
   wake_reader_ = Socket(ends[0]);
   wake_writer_ = Socket(ends[1]);
   thread_ = std::thread([this] { serve(); });
@@ -140,7 +140,7 @@ std::string StoreServer::perform(Client& client, int operation, const std::strin
   switch (operation) {
     case wire::hello:
       hearth::check(token_.empty() || same_token(token_, value),
-                    "its HEARTH_JOB_TOKEN is another: set the same on every rank");
+                    "HEARTH_JOB_TOKEN differs from that of rank 0: set the same on every rank");
       client.member = true;
       return status(wire::done);
     case wire::set:
@@ -152,7 +152,7 @@ std::string StoreServer::perform(Client& client, int operation, const std::strin
     }
     case wire::add: {
       const auto amount = whole_number<std::int64_t>(value);
-      hearth::check(amount.has_value(), "{} is no number", value);
+      hearth::check(amount.has_value(), "{} is not a number", value);
       return status(wire::done, std::to_string(add(key, *amount)));
     }
     case wire::list: {

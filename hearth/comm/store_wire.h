@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-// The bytes of tcp_store.h's protocol.
+// Encoding of the protocol described in tcp_store.h.
 namespace hearth::comm::wire {
 
 enum Operation : std::uint8_t { hello, set, find, add, list, last_will, leave };
@@ -31,7 +31,7 @@ inline std::size_t number(std::string_view bytes) {
 
 inline std::string frame(const std::string& body) { return number(body.size(), kLengthBytes) + body; }
 
-// What is left of a message. Reading beyond its end gives nothing and is remembered.
+// Reads a message field by field. Reading past its end returns what is left and makes valid() false.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}

@@ -16,7 +16,7 @@
 //   request: operation (1 byte: hello, set, find, add, list, last_will, leave), length of the key (2), key, value
 //   answer:  status (1 byte: done, absent, refused), value; of `list`: length (2) and key, length (4) and value, ...
 // The first request is hello, with the protocol's name as key and the job's token as value. Every request is answered
-// at once; clients that wait ask again. Whoever sends anything else, or only half of it, is dropped.
+// at once; a client that waits for a key asks again. A client that sends anything else, or half a request, is dropped.
 namespace hearth::comm {
 
 struct ServerLimits {
@@ -27,11 +27,11 @@ struct ServerLimits {
 
 class StoreServer final : public MemoryStore {
  public:
-  // On the interface of `host` alone; port 0 takes any free one. An empty token lets everybody in.
+  // Listens on the interface of `host` only; port 0 takes any free one. An empty token admits every client.
   StoreServer(const std::string& host, int port, std::string token, const ServerLimits& limits = {});
   ~StoreServer() override;
 
-  // Waits a few seconds for live clients to leave, so that they learn what this rank knew.
+  // Waits a few seconds for live clients to leave, so that they can read the last values first.
   void leave() override;
   int port() const { return port_of(listener_); }
 
@@ -40,7 +40,7 @@ class StoreServer final : public MemoryStore {
 
   void serve();
   void accept_clients();
-  bool receive(Client& client);  // these three: false to drop it
+  bool receive(Client& client);  // these three return false to drop the client
   bool answer(Client& client, const std::string& request);
   static bool transmit(Client& client);
   std::string perform(Client& client, int operation, const std::string& key, const std::string& value);
@@ -50,14 +50,14 @@ class StoreServer final : public MemoryStore {
   const ServerLimits limits_;
   Socket listener_, wake_reader_, wake_writer_;
   std::list<Client> clients_;
-  std::atomic<std::size_t> live_members_ = 0;  // clients that said hello and something since
+  std::atomic<std::size_t> live_members_ = 0;  // clients that said hello and were heard of recently
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };
 
 class StoreClient final : public Store {
  public:
-  // `timeout` of the connection, which is tried until then, and of each answer.
+  // `timeout`: for connecting, which is retried until then, and for each answer.
   StoreClient(const std::string& host, int port, const std::string& token, std::chrono::milliseconds timeout);
 
   void set(const std::string& key, const std::string& value) override;

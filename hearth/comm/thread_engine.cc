@@ -29,7 +29,7 @@ struct Request {
 
 class Hub;
 
-// An engine.
+// One rank's handle.
 struct Rank {
   Hub* hub = nullptr;
   HearthCommWorld world{};
@@ -37,7 +37,7 @@ struct Rank {
   std::list<Request> requests;
 };
 
-// What the ranks share. It owns them: after a failure nobody leaves.
+// The shared state of the ranks. It owns their handles, because after a failure ranks do not leave.
 class Hub {
  public:
   explicit Hub(int size) : size_(size), ranks_(static_cast<std::size_t>(size)) {}
@@ -46,12 +46,12 @@ class Hub {
   Rank& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
   Buffers& buffers(int number) { return rank(number).buffers; }
 
-  // False where this rank gave up, or another did: from then on the world is broken.
+  // A barrier that may be given up. False if this rank or another gave up; the hub is broken from then on.
   bool meet(const HearthCommWorld& world) {
     return meet([&] { return world.give_up(world.context) != 0; });
   }
-  // All came to `meet` before, so all will come here: nobody gives up, and nobody's buffers go away while they are
-  // read.
+  // The barrier at the end of an operation. All ranks have passed meet(), so all will arrive here: no rank gives up,
+  // and no buffer is freed while others read it.
   void part() {
     meet([] { return false; });
   }
@@ -112,11 +112,11 @@ class ThreadStore final : public MemoryStore {
   Hub hub_;
 };
 
-constexpr const char* kBroken = "another rank did not come";
+constexpr const char* kBroken = "another rank did not take part";
 
 Rank& cast(void* engine) { return *static_cast<Rank*>(engine); }
 
-// Runs `work` on all ranks once all have laid out their buffers.
+// Runs `work` on all ranks once all have published their buffers.
 template <class Work>
 const char* together(void* engine, const void* in, void* out, Work work) {
   Rank& own = cast(engine);
@@ -188,7 +188,8 @@ const char* reduce_into(void* engine, void* data, std::size_t count, HearthCommT
 const char* join(const HearthCommWorld* world, void** engine) {
   Hub* hub = nullptr;
   std::size_t size = 0;
-  if (world->store_get(world->context, kMeetingPlace, &hub, sizeof hub, &size) != 0) return "there is no thread world";
+  if (world->store_get(world->context, kMeetingPlace, &hub, sizeof hub, &size) != 0)
+    return "there is no world of threads";
   Rank& own = hub->rank(world->rank);
   own.hub = hub;
   own.world = *world;
@@ -273,7 +274,7 @@ const char* poll(void* engine, void* pending, int* done) {
   const bool fits = message.size() == request->bytes;
   if (fits) copy_bytes(request->data, message.data(), message.size());
   own.requests.remove_if([&](const Request& other) { return &other == request; });
-  return fits ? nullptr : "a message has another size than the one that was expected";
+  return fits ? nullptr : "a message does not have the expected size";
 }
 
 void leave(void*) {}

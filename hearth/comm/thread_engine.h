@@ -7,10 +7,10 @@
 
 namespace hearth::comm {
 
-// The engine of ranks that are threads of one process: they read one another's buffers.
+// The plug-in for ranks that are threads of one process. They read each other's buffers.
 const HearthCommPlugin& thread_plugin();
 
-// The store through which they meet; it owns what they share.
+// The store through which these ranks find each other; it owns their shared state.
 std::shared_ptr<Store> thread_store(int size);
 
 }  // namespace hearth::comm

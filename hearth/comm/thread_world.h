@@ -14,11 +14,11 @@ struct ThreadWorldOptions {
   std::size_t max_message_bytes = std::size_t{1} << 30;
 };
 
-// A world inside this process: body runs once a rank, each on a thread of its own. The first exception is rethrown
-// when all have ended; it makes the others fail in their operations.
+// A world inside this process: body runs once per rank, each on its own thread. The first exception is rethrown when
+// all have ended; it makes the operations of the other ranks fail.
 void run_threads(int size, const std::function<void(ProcessGroup&)>& body, const ThreadWorldOptions& options = {});
 
-// The group of one process: the same operations among one rank.
+// The group of a single process: the same operations with one rank.
 std::unique_ptr<ProcessGroup> self_group();
 
 }  // namespace hearth::comm

@@ -34,17 +34,18 @@ std::optional<Variable> first_of(Names names, int least) {
     const std::string text = environment(name);
     if (text.empty()) continue;
     const std::optional<int> value = whole_number<int>(text);
-    check(value && *value >= least, "[comm] {}={} is not a number from {} on: the launcher sets it", name, text, least);
+    check(value && *value >= least, "[comm] {}={} is not a whole number of at least {}; the launcher should set it",
+          name, text, least);
     return Variable{name, *value};
   }
   return std::nullopt;
 }
 
-// Whether srun started this process: in the script of sbatch and in the shell of salloc the other variables of Slurm
-// are set too, but SLURM_STEP_ID is not, or is one of those kept for such steps.
+// Whether srun started this process. In an sbatch script or a salloc shell the other Slurm variables are set as well,
+// but SLURM_STEP_ID is unset or one of the ids reserved for such steps.
 bool started_by_srun() {
   const std::string step = environment("SLURM_STEP_ID");
-  return !step.empty() && whole_number<int>(step).has_value();  // the kept ones are beyond 2^31
+  return !step.empty() && whole_number<int>(step).has_value();  // reserved ids are beyond 2^31
 }
 
 // "4,2(x3)": four processes on the first host, two on each of the next three.
@@ -66,8 +67,8 @@ std::optional<int> slurm_local_size() {
 
 bool is_set(const char* name) { return !environment(name).empty(); }
 
-// Intel's hydra marks what it starts with I_MPI_HYDRA_UUID; the other variables I_MPI_* are also set by hand. MPICH's
-// sets PMI_* alone.
+// Intel's hydra sets I_MPI_HYDRA_UUID for its processes; users set the other I_MPI_* variables, too. MPICH's hydra sets
+// PMI_* only.
 std::string launcher() {
   if (is_set("OMPI_COMM_WORLD_SIZE")) return "openmpi";
   if (is_set("MV2_COMM_WORLD_SIZE")) return "mvapich";
@@ -77,13 +78,14 @@ std::string launcher() {
   return is_set("WORLD_SIZE") ? "environment" : "none";
 }
 
-// Where only RANK, WORLD_SIZE and MASTER_* are set: processes that meet at an address of the network are one a host.
+// If only RANK, WORLD_SIZE and MASTER_* are set: with a MASTER_ADDR that is no loopback address, assume one process per
+// host.
 bool is_alone_on_host(const World& world) {
   const std::string meeting_place = environment("MASTER_ADDR");
   if (world.launcher != "environment" || meeting_place.empty()) return false;
   try {
     return !is_loopback(meeting_place);
-  } catch (const Error&) {  // no address at all, which those who use it will say
+  } catch (const Error&) {  // MASTER_ADDR cannot be resolved; connecting will report that
     return false;
   }
 }
@@ -119,7 +121,7 @@ World world_from_environment() {
   if (!rank && (!size || size->value == 1)) return world;
   check(size.has_value(), "[comm] {} is set but the number of processes is not: set WORLD_SIZE too",
         rank ? rank->name : "");
-  check(rank.has_value(), "[comm] {} is set but this process's number is not: set RANK too", size->name);
+  check(rank.has_value(), "[comm] {} is set but the rank of this process is not: set RANK too", size->name);
   check(rank->value < size->value, "[comm] {}={} must be below {}={}", rank->name, rank->value, size->name,
         size->value);
   world.rank = rank->value;
@@ -136,8 +138,9 @@ World world_from_environment() {
 // Intel's mpirun is a script that sets I_MPI_MPIRUN and calls the first mpiexec.hydra of the PATH.
 std::string launcher_advice(const World& world) {
   if (world.launcher != "mpich" || !is_set("I_MPI_MPIRUN")) return "";
-  return "Intel's mpirun found the mpiexec.hydra of MPICH first in the PATH, so this job runs under MPICH: put Intel's "
-         "folder first, as `hearth env --setvars` prints it";
+  return "Intel's mpirun found MPICH's mpiexec.hydra first in the PATH, so this job runs under MPICH: put Intel's "
+         "folder "
+         "first, as `hearth env --setvars` prints it";
 }
 
 }  // namespace hearth::comm

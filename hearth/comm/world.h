@@ -5,9 +5,9 @@
 
 namespace hearth::comm {
 
-// This process's place among the processes of a job, from the first launcher's variables that are set: torchrun's and
-// hearth launch's RANK, WORLD_SIZE, LOCAL_*; PMI_* and MPI_LOCAL* of MPICH and Intel MPI; OMPI_*; MV2_*; PMIX_*;
-// SLURM_*.
+// Rank and sizes of this process in its job, from the environment variables of the launcher. They are looked up in this
+// order: RANK, WORLD_SIZE, LOCAL_* of torchrun and hearth launch; PMI_* and MPI_LOCAL* of MPICH and Intel MPI; OMPI_*;
+// MV2_*; PMIX_*; SLURM_*.
 struct World {
   int rank = 0, size = 1;
   int local_rank = 0, local_size = 1;
@@ -18,12 +18,12 @@ struct World {
 
 World world_from_environment();
 
-std::string host_name();  // what this host calls itself
+std::string host_name();  // as gethostname reports it
 
-// The variables that the world came from.
+// The names of the variables that world_from_environment() read.
 std::vector<std::string> world_variables();
 
-// What to tell the user whose mpirun was not the one that started this process; empty where it was.
+// A warning for users whose Intel mpirun ended up starting MPICH's; empty otherwise.
 std::string launcher_advice(const World& world);
 
 }  // namespace hearth::comm

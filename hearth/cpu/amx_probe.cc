@@ -20,21 +20,21 @@ namespace {
 constexpr int kRows = 16, kColumns = 16, kDepth = 32;
 constexpr unsigned kSecondsAllowed = 10;
 
-// Palette 1, whose shape the architecture fixes: eight tiles of 16 rows of 64 bytes.
+// Palette 1 has eight tiles of 16 rows x 64 bytes, fixed by the architecture; the probe uses three of them.
 struct alignas(64) TileConfig {
   std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  std::uint16_t bytes_a_row[16] = {64, 64, 64};
+  std::uint16_t bytes_per_row[16] = {64, 64, 64};
   std::uint8_t rows[16] = {16, 16, 16};
 };
 static_assert(sizeof(TileConfig) == 64);
 
 struct Product {
   BFloat16 a[kRows][kDepth];
-  BFloat16 b[kDepth / 2][kColumns][2];  // pairs along the depth side by side, as the tile wants them
+  BFloat16 b[kDepth / 2][kColumns][2];  // neighbouring pairs along the depth, the layout of a tile
   float c[kRows][kColumns] = {};
 };
 
-// Small whole numbers, so that every order of summation gives the same.
+// Small integers, so that every order of summation gives the same result.
 int a_value(int row, int k) { return (3 * row + 5 * k) % 17 - 8; }
 int b_value(int k, int column) { return (7 * k + 2 * column) % 13 - 6; }
 
@@ -57,7 +57,9 @@ bool is_right(const Product& product) {
 }
 
 __attribute__((target("amx-tile,amx-bf16"))) void multiply(Product& product) {
-  static const TileConfig config;  // static: GCC's intrinsic tells the optimizer of its first bytes alone
+  // static: GCC's intrinsic declares that it reads only the first bytes, so the optimizer would drop the stores to the
+  // rest of a local variable.
+  static const TileConfig config;
   _tile_loadconfig(&config);
   _tile_zero(0);
   _tile_loadd(1, product.a, sizeof product.a[0]);
@@ -67,7 +69,7 @@ __attribute__((target("amx-tile,amx-bf16"))) void multiply(Product& product) {
   _tile_release();
 }
 
-// Only calls that are safe after a fork of a process with threads; whatever goes wrong ends this process quietly.
+// The child. It makes only calls that are safe after fork() in a process with threads, and ends quietly on any failure.
 [[noreturn]] void run_child(Product& product) {
   const rlimit no_core_file{0, 0};
   setrlimit(RLIMIT_CORE, &no_core_file);
@@ -88,7 +90,7 @@ bool kernel_grants_tiles() {
 }
 
 bool tile_product_works() {
-  // The verdict is in shared memory and not in the exit status, which a host program's SIGCHLD handling may swallow.
+  // The result is in shared memory, not in the exit status, which SIGCHLD handling of a host program may swallow.
   void* const shared = mmap(nullptr, sizeof(Product), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return false;
   Product& product = *new (shared) Product;

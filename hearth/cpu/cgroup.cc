@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kVersion2 = "";  // one hierarchy, which names no controller
+const std::string kVersion2 = "";  // one hierarchy, whose line names no controller
 
 struct Group {
   fs::path mount, path;
@@ -36,7 +36,7 @@ std::optional<T> lower(std::optional<T> a, std::optional<T> b) {
   return !a || (b && *b < *a) ? b : a;
 }
 
-// In a container the path may be the host's and its folder not be here: the mount's own folder is the group then.
+// In a container the path may be that of the host and not exist here; the mounted folder itself is then the group.
 template <class T>
 std::optional<T> lowest_limit(const CgroupFiles& files, const std::string& controller,
                               std::optional<T> (*read)(const fs::path& folder)) {
@@ -52,7 +52,7 @@ template <class T>
 std::optional<T> read_number(const fs::path& path) {
   std::ifstream file(path);
   T value{};
-  return file >> value ? std::optional(value) : std::nullopt;  // "max" is no number
+  return file >> value ? std::optional(value) : std::nullopt;  // "max" is not a number
 }
 
 std::optional<double> ratio(double quota, double period) {

@@ -158,7 +158,7 @@ Isa highest_isa(const Features& features, Isa cap) {
       std::find_if(kIsas.rbegin(), kIsas.rend(), [&](Isa isa) { return isa <= cap && has_level(features, isa); });
   check(highest != kIsas.rend(),
         "[isa] this processor ({}) or its operating system lacks AVX2, FMA, F16C, BMI1 or BMI2, which Hearth needs; "
-        "use a processor of 2015 or later",
+        "use an x86-64 processor of 2015 or later",
         features.model);
   return *highest;
 }

@@ -23,12 +23,12 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) { return (va
 
 [[noreturn]] void fail_out_of_memory(std::size_t wanted, std::size_t in_use, std::size_t limit) {
   fail(
-      "[memory] out of memory: {} bytes wanted with {} in use, and this process may have {}; use a smaller batch or "
-      "shorter sequences",
+      "[memory] out of memory: {} bytes requested with {} in use, and the limit of this process is {}; use a smaller "
+      "batch or shorter sequences",
       wanted, in_use, limit);
 }
 
-// Lies in the kAlignment bytes in front of what the caller gets.
+// The header of a block, in the kAlignment bytes before the caller's memory.
 struct alignas(kAlignment) Header {
   std::size_t block_bytes;
 };
@@ -38,8 +38,8 @@ struct Reservation {
   std::size_t bytes = 0;
 };
 
-// Free blocks may lie between blocks in use, so the range is several times what can be in use. Under `ulimit -v`
-// half of the address space is left to everything else.
+// Free blocks may lie between blocks in use, so the reservation is several times what can be in use. Under `ulimit -v`
+// half of the address space is left to the rest of the program.
 Reservation reserve_address_space() {
   std::size_t bytes = 4 * memory_limit();
   rlimit address_space{};
@@ -51,7 +51,7 @@ Reservation reserve_address_space() {
     const auto address = reinterpret_cast<std::uintptr_t>(range);
     return {reinterpret_cast<std::byte*>(round_up(address, kHugePage)), bytes};
   }
-  fail("[memory] the system grants no address space for tensors; raise `ulimit -v`");
+  fail("[memory] the system refuses address space for tensors; raise `ulimit -v`");
 }
 
 class ReservedPool {
@@ -60,7 +60,7 @@ class ReservedPool {
     const std::lock_guard lock(mutex_);
     const std::size_t block_bytes = block_size(std::min(bytes, limit_));
     if (block_bytes > limit_ - stats_.in_use_bytes) fail_out_of_memory(bytes, stats_.in_use_bytes, limit_);
-    // With so much room a free can never have to grow the list: no two free blocks touch.
+    // No two free blocks touch, so this capacity is enough and freeing never allocates.
     if (free_.capacity() < live_ + 2) free_.reserve(2 * (live_ + 2));
     std::byte* const block = take(block_bytes);
     if (block == nullptr) fail_out_of_memory(bytes, stats_.in_use_bytes, limit_);
@@ -91,8 +91,8 @@ class ReservedPool {
     std::size_t end() const { return begin + bytes; }
   };
 
-  // Large blocks are an odd number of cache lines longer than whole pages: neighbours of one size would otherwise
-  // begin at the same offset in a page, where loads of one wait for stores to the other and both share cache sets.
+  // Large blocks are an odd number of cache lines longer than whole pages. Otherwise neighbours of one size would begin
+  // at the same offset in a page: loads from one would wait for stores to the other, and both would share cache sets.
   static std::size_t block_size(std::size_t bytes) {
     constexpr std::size_t page = 4096, large = 64 * page;
     if (bytes < large) return sizeof(Header) + round_up(bytes, kAlignment);
@@ -153,7 +153,7 @@ class ReservedPool {
   PoolStats stats_;
 };
 
-// Under a sanitizer every tensor is a heap block of its own, so that it sees each one's bounds and lifetime.
+// Under a sanitizer every tensor is its own heap block, so that the sanitizer sees its bounds and lifetime.
 class HeapPool {
  public:
   void* allocate(std::size_t bytes) {

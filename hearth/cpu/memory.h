@@ -15,7 +15,7 @@ void pool_free(void* data) noexcept;
 
 struct PoolStats {
   std::size_t in_use_bytes = 0, peak_bytes = 0;
-  std::size_t high_water_bytes = 0;            // how far blocks in use ever reached, the holes between them included
+  std::size_t high_water_bytes = 0;            // the highest end of a block so far, holes between blocks included
   std::uint64_t allocations = 0, growths = 0;  // growths: how often the system was asked for more
 };
 PoolStats pool_stats();

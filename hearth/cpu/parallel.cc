@@ -48,8 +48,9 @@ std::string openmp_runtime() {
 
 namespace detail {
 
-// GNU OpenMP does not tell the thread sanitizer that a team begins after what came before it, and ends before what
-// comes after. A build with the sanitizer does, and leaves alone what the compiler itself hands to the threads.
+// GNU OpenMP does not tell the thread sanitizer that a team starts after everything before the region and ends before
+// everything after it. A sanitizer build tells it here; no_sanitize covers the data that the compiler itself passes to
+// the threads.
 #ifdef __SANITIZE_THREAD__
 __attribute__((no_sanitize("thread"))) void run_team(int threads, const std::function<void()>& body) {
   char begin, end;

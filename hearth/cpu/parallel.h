@@ -14,23 +14,23 @@ namespace hearth::cpu {
 
 struct Topology;
 
-// How many threads parallel_for uses from now on; 0 means OMP_NUM_THREADS or, without it, default_threads.
+// Sets the number of threads of parallel_for. 0: OMP_NUM_THREADS or, if that is unset, default_threads().
 void set_num_threads(int count);
-inline constexpr int kMostThreads = 4096;  // that may be asked for
+inline constexpr int kMostThreads = 4096;  // the highest number that users may ask for
 int num_threads();
 
-// One a core that this process may use, and no more than its control group gives processor time for.
+// One thread per core that this process may use, limited by the CPU quota of its control group.
 int default_threads(const Topology&);
 
 std::string openmp_runtime();  // "libgomp.so.1, specification 201511"
 
 namespace detail {
 
-// Runs body on each thread of a team of so many.
+// Runs body on each of `threads` OpenMP threads.
 void run_team(int threads, const std::function<void()>& body);
 
-// Marks the thread as inside a task. There no library call may start threads of its own: sums would be split
-// differently.
+// Marks the thread as inside a task, where library calls must not start threads of their own: sums would be split
+// differently and the bits would change.
 class TaskScope {
  public:
   TaskScope();
@@ -43,11 +43,11 @@ class TaskScope {
   int threads_before_;
 };
 
-// A share of the tasks for each thread, neighbours together: calls with as many tasks give a thread the same ones,
-// whose data are still in its cache. Who is done with its own takes from the others.
+// Static blocks plus work stealing: for a given task count each thread always starts with the same contiguous block, so
+// its data is still in that core's cache; threads that finish early steal from the others.
 class TaskShares {
  public:
-  // The calling thread's, made ready for `count` tasks.
+  // The calling thread's instance, reset for `count` tasks.
   static TaskShares& of(std::int64_t count, int threads);
 
   // Called by every thread of the team.
@@ -76,9 +76,9 @@ class TaskShares {
 
 }  // namespace detail
 
-// Runs task(0) ... task(count - 1), each on one thread, in any order. What a task computes must not depend on which
-// thread runs it; then results are the same to the bit for any number of threads. A call from inside a task runs
-// in place. The first exception is rethrown once all tasks have ended.
+// Runs task(0) ... task(count - 1), each on one thread, in any order. The result of a task must not depend on the
+// thread that runs it; then results have the same bits for any number of threads. A call from inside a task runs in
+// place, on that thread. The first exception is rethrown once all tasks have ended.
 template <class Task>
 void parallel_for(std::int64_t count, Task&& task) {
   if (count <= 0) return;
@@ -91,7 +91,7 @@ void parallel_for(std::int64_t count, Task&& task) {
       std::call_once(failed, [&] { failure = std::current_exception(); });
     }
   };
-  // Always the whole team: OpenMP's runtime would end the threads that a smaller one leaves out, with their scratch.
+  // Always use all threads: GNU OpenMP ends the threads that a smaller team leaves out, and with them their scratch.
   const int threads = num_threads();
   if (detail::TaskScope::inside()) {
     for (std::int64_t i = 0; i < count; ++i) guarded(i);
@@ -108,7 +108,7 @@ void parallel_for(std::int64_t count, Task&& task) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// Cuts [0, size) into chunks of a fixed length, which depend on nothing else, and runs chunk(begin, end) on each.
+// Cuts [0, size) into chunks of `length`, whatever the number of threads, and runs chunk(begin, end) on each.
 template <class Chunk>
 void parallel_chunks(std::int64_t size, std::int64_t length, Chunk&& chunk) {
   parallel_for((size + length - 1) / length,

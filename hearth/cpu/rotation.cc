@@ -19,7 +19,7 @@ bool is_on_one_of(const std::vector<int>& processors, const cpu_set_t& set) {
          });
 }
 
-// Threads that come or go meanwhile, and those bound otherwise, stay as they are.
+// Threads that start or end meanwhile, and threads bound in another way, are left alone.
 void move_threads(const std::vector<int>& processors, int to) {
   cpu_set_t before, after;
   CPU_ZERO(&after);

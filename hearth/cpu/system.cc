@@ -4,7 +4,9 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 #include "hearth/base/error.h"
 #include "hearth/cpu/cgroup.h"
@@ -14,7 +16,7 @@ namespace {
 
 struct sysinfo system_info() {
   struct sysinfo info {};
-  check(sysinfo(&info) == 0, "[system] the kernel does not say how much memory this machine has");
+  check(sysinfo(&info) == 0, "[system] sysinfo failed: the memory size of this machine is unknown");
   return info;
 }
 
@@ -23,6 +25,18 @@ std::size_t detect_memory_limit() {
   const std::size_t machine = (info.totalram + info.totalswap) * std::size_t{info.mem_unit};
   return std::min(machine, cgroup_memory_limit().value_or(machine));
 }
+
+// A field such as VmRSS of /proc/self/status; 0 where the kernel does not tell.
+std::size_t status_bytes(std::string_view field) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(field)) return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10) * 1024;
+  return 0;
+}
+
+std::size_t resident_peak() { return status_bytes("VmHWM"); }
+
+std::size_t earlier_peak = 0;  // before the kernel was told to start a new one
 
 }  // namespace
 
@@ -60,6 +74,21 @@ ProcessUsage process_usage() {
   getrusage(RUSAGE_SELF, &usage);
   return {static_cast<std::size_t>(usage.ru_maxrss) * 1024, static_cast<std::uint64_t>(usage.ru_minflt),
           static_cast<std::uint64_t>(usage.ru_majflt)};
+}
+
+std::size_t resident_bytes() { return status_bytes("VmRSS"); }
+
+std::size_t peak_resident_bytes() { return std::max(earlier_peak, resident_peak()); }
+
+PeakMemory::PeakMemory() : at_start_(resident_bytes()) {
+  earlier_peak = peak_resident_bytes();
+  std::ofstream("/proc/self/clear_refs") << "5";  // VmHWM falls to VmRSS, where the kernel allows it
+  peak_at_start_ = resident_peak();
+}
+
+std::size_t PeakMemory::bytes() const {
+  const std::size_t peak = resident_peak();
+  return peak > peak_at_start_ ? peak : std::max(at_start_, resident_bytes());
 }
 
 }  // namespace hearth::cpu

@@ -8,9 +8,9 @@ namespace hearth::cpu {
 
 std::size_t memory_total();      // of the machine
 std::size_t memory_available();  // now, before the machine must swap
-std::size_t memory_limit();      // that this process may use: the machine's with its swap, or its control group's
+std::size_t memory_limit();      // of this process: the machine's memory and swap, or its control group's limit
 
-// "always", "madvise", "never", or "unknown" where the kernel does not say.
+// "always", "madvise", "never", or "unknown" if the kernel does not say.
 std::string transparent_huge_pages();
 
 struct ProcessUsage {
@@ -18,5 +18,18 @@ struct ProcessUsage {
   std::uint64_t minor_faults = 0, major_faults = 0;
 };
 ProcessUsage process_usage();
+
+std::size_t resident_bytes();       // of this process, now
+std::size_t peak_resident_bytes();  // of this process, since it started
+
+// The peak of resident memory since this object was made; one such object at a time.
+class PeakMemory {
+ public:
+  PeakMemory();
+  std::size_t bytes() const;
+
+ private:
+  std::size_t at_start_, peak_at_start_;
+};
 
 }  // namespace hearth::cpu

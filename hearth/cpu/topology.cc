@@ -26,9 +26,9 @@ using Set = std::unique_ptr<hwloc_bitmap_s, FreeSet>;
 
 Handle load() {
   hwloc_topology_t raw = nullptr;
-  check(hwloc_topology_init(&raw) == 0, "[topology] hwloc does not start");
+  check(hwloc_topology_init(&raw) == 0, "[topology] hwloc cannot be initialised");
   Handle handle(raw);
-  // Processors outside the control group belong to the machine too.
+  // Count processors outside the control group as well: they belong to the machine.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
                                     HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS);
   check(hwloc_topology_load(raw) == 0, "[topology] hwloc cannot read the machine's topology");
@@ -51,8 +51,7 @@ std::size_t cache_bytes(const Handle& handle, hwloc_obj_type_t type) {
   return cache == nullptr ? 0 : cache->attr->cache.size;
 }
 
-// With OMP_PLACES or OMP_PROC_BIND the OpenMP library has bound this thread already, and its mask says nothing of
-// the others.
+// With OMP_PLACES or OMP_PROC_BIND the OpenMP runtime has bound this thread already, so its mask is not the process's.
 Set usable_processors(const Handle& handle) {
   Set set(hwloc_bitmap_alloc());
   for (int place = 0; place < omp_get_num_places(); ++place) {
@@ -79,7 +78,7 @@ Set set_of(const std::vector<int>& ids) {
   return set;
 }
 
-// Memory of several kinds may share its cores: they belong to the first node.
+// Several NUMA nodes (kinds of memory) may share cores; the cores then belong to the first of them.
 hwloc_obj_t node_of(const Handle& handle, hwloc_obj_t core) {
   for (hwloc_obj_t node = nullptr;
        (node = hwloc_get_next_obj_by_type(handle.get(), HWLOC_OBJ_NUMANODE, node)) != nullptr;)
@@ -151,8 +150,8 @@ void bind_process(const std::vector<int>& processors, const std::vector<int>& no
   const Handle handle = load();
   if (!hwloc_topology_is_thissystem(handle.get())) return;
   check(hwloc_set_cpubind(handle.get(), set_of(processors).get(), HWLOC_CPUBIND_PROCESS) == 0,
-        "the system does not let this process run on the cores that were chosen for it");
-  // Containers often forbid it; memory then comes from the node of the thread that touches it first, which is near.
+        "the system refused to bind this process to the cores chosen for it");
+  // Containers often forbid it. Memory then comes from the node of the thread that touches it first, which is near.
   if (!nodes.empty())
     hwloc_set_membind(handle.get(), set_of(nodes).get(), HWLOC_MEMBIND_BIND,
                       HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET);

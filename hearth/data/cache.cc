@@ -12,19 +12,19 @@
 namespace hearth::data {
 namespace {
 
-// A file is the header, the size of each section, then the sections, each padded to 8 bytes. Numbers are as this
-// machine holds them: a cache is not carried to another kind.
+// A file holds the header, the size of each section, then the sections, each padded to 8 bytes. Numbers have the byte
+// order of this machine: cache files are not portable.
 constexpr std::array<char, 8> kMagic{'H', 'E', 'A', 'R', 'T', 'H', 'C', '1'};
 
 struct Header {
   std::array<char, 8> magic = kMagic;
   std::array<char, 64> key{};
   std::uint64_t sections = 0;
-  std::uint64_t checksum = 0;  // of all that follows
+  std::uint64_t checksum = 0;  // of everything after the header
 };
 static_assert(sizeof(Header) % 8 == 0);
 
-// Four lanes of multiply and rotate: as fast as memory. It guards against damage, not against people.
+// Four lanes of multiply and rotate, as fast as memory. It detects damage, not tampering.
 class Checksum {
  public:
   // Pieces are multiples of 8 bytes.
@@ -49,7 +49,7 @@ class Checksum {
 
 std::size_t padding_of(std::size_t size) { return (8 - size % 8) % 8; }
 
-// What is wrong with the file, or nothing.
+// Says what is wrong with the file; empty if it is good.
 std::string_view damage(const io::MappedFile& file, const CacheKey& key, Cached& cached) {
   Header header;
   if (file.size() < sizeof header || file.size() % 8 != 0) return "cut short";
@@ -101,7 +101,7 @@ std::optional<Cached> Cache::load(const CacheKey& key) const {
   } catch (const Error& unreadable) {
     problem = unreadable.what();
   }
-  log_info("The cache {} is damaged ({}); it is made anew", path.string(), problem);
+  log_info("The cache file {} is damaged ({}); the features are prepared again", path.string(), problem);
   return std::nullopt;
 }
 
@@ -110,7 +110,7 @@ void Cache::store(const CacheKey& key, const std::vector<std::span<const std::by
   for (const auto& section : sections) sizes.push_back(section.size());
 
   static constexpr std::array<std::byte, 8> kZeros{};
-  // Each section as its whole words, then its last bytes filled up to a word.
+  // Each section: its whole 8-byte words, then its last bytes padded to a word.
   const auto for_each_piece = [&](const auto& take) {
     take(std::as_bytes(std::span(sizes)));
     for (const auto& section : sections) {
@@ -136,7 +136,7 @@ void Cache::store(const CacheKey& key, const std::vector<std::span<const std::by
   for_each_piece([&](std::span<const std::byte> piece) { file.write(piece); });
   file.commit();
 } catch (const Error& error) {
-  log_warning("The features are not cached: {}", error.what());
+  log_warning("the features are not cached: {}", error.what());
 }
 
 }  // namespace hearth::data

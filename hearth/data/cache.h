@@ -16,12 +16,12 @@
 
 namespace hearth::data {
 
-// Everything that a cached result depends on, each part under a name: any difference gives another key.
+// Hashes everything that a cached result depends on, each part under a name.
 class CacheKey {
  public:
   CacheKey& add(std::string_view name, std::string_view value);
   CacheKey& add(std::string_view name, std::int64_t value);
-  // The contents of a file; that it is not there is a value too.
+  // Adds the contents of a file, or that the file does not exist.
   CacheKey& add_file(std::string_view name, const std::filesystem::path& path);
 
   std::string hex() const { return hash_.hex(); }
@@ -30,20 +30,20 @@ class CacheKey {
   Sha256 hash_;
 };
 
-// A result as arrays of bytes, each aligned to 8, alive as long as this is.
+// A cached result: sections of bytes, aligned to 8, that live as long as `file`.
 struct Cached {
   std::shared_ptr<const io::MappedFile> file;
   std::vector<std::span<const std::byte>> sections;
 };
 
-// Results in a folder, one file a key, replaced in one step: readers and other writers never see half of one.
+// A folder of results, one file per key. Files are replaced atomically, so other processes never read half a file.
 class Cache {
  public:
   explicit Cache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Nothing where there is no such file, or where it is damaged, which is logged.
+  // Nothing if there is no file for the key; a damaged file is logged and counts as none.
   std::optional<Cached> load(const CacheKey& key) const;
-  // Where it cannot be written, that is logged as a warning: all else works without it.
+  // A file that cannot be written gives a warning only: training works without the cache.
   void store(const CacheKey& key, const std::vector<std::span<const std::byte>>& sections) const;
 
   std::filesystem::path path_of(const CacheKey& key) const;

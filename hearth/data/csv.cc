@@ -11,7 +11,8 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
 
-CsvReader::CsvReader(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
+CsvReader::CsvReader(std::string_view text, char separator, std::string name)
+    : text_(text), separator_(separator), name_(std::move(name)) {
   if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
 }
 
@@ -25,13 +26,15 @@ bool CsvReader::next(std::vector<std::string>& fields) {
     if (at_ == text_.size()) return true;
     const char end = text_[at_++];
     if (end == '\r' && at_ < text_.size() && text_[at_] == '\n') ++at_;
-    if (end != ',') return true;
+    if (end != separator_) return true;
   }
 }
 
 std::string CsvReader::field() {
+  const char separator_or_line_end[] = {separator_, '\r', '\n'};
+  const std::string_view ends(separator_or_line_end, sizeof separator_or_line_end);
   const auto plain = [&] {
-    const std::size_t end = text_.find_first_of(",\r\n", at_);
+    const std::size_t end = text_.find_first_of(ends, at_);
     const std::size_t begin = std::exchange(at_, end == text_.npos ? text_.size() : end);
     return text_.substr(begin, at_ - begin);
   };

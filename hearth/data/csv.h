@@ -8,20 +8,22 @@
 
 namespace hearth::data {
 
-// Comma-separated values as spreadsheets and pandas write them: a field in double quotes may hold commas, line ends
-// and doubled quotes. Blank lines and a byte-order mark are skipped.
+// Comma-separated or tab-separated values as spreadsheets, pandas and Python's csv module (dialects excel and
+// excel-tab) write them: a field in double quotes may hold separators, line ends and doubled quotes. Blank lines and a
+// byte-order mark are skipped.
 class CsvReader {
  public:
-  // `name` is what the text is called in errors. The text must outlive the reader.
-  CsvReader(std::string_view text, std::string name);
+  // Errors call the text `name`. The text must outlive the reader.
+  CsvReader(std::string_view text, char separator, std::string name);
 
-  // The next record, or false at the end.
+  // Reads the next record; false at the end of the text.
   bool next(std::vector<std::string>& fields);
 
  private:
   std::string field();
 
   std::string_view text_;
+  char separator_;
   std::string name_;
   std::size_t at_ = 0;
   std::int64_t record_ = 0;

@@ -12,8 +12,8 @@
 
 namespace hearth::data {
 
-// Makes items on a thread of its own, at most `ahead` of them before they are asked for, and hands them out in order.
-// `produce` is called until it gives no item. What it throws is thrown by next(), after the items made before.
+// Produces items on its own thread, up to `ahead` of the consumer, and hands them out in order. `produce` is called
+// until it returns nothing. An exception from `produce` is rethrown by next() after the items produced before it.
 template <class T>
 class Prefetcher {
  public:
@@ -34,7 +34,7 @@ class Prefetcher {
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  // No item: there are no more.
+  // Waits for the next item; nothing at the end.
   std::optional<T> next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !items_.empty() || ended_; });

@@ -6,8 +6,8 @@
 
 namespace hearth::data {
 
-// What Python prints for dicts, lists, tuples, strings, numbers, True, False, None and numpy's array(...), which is how
-// structured columns end up in CSV files. JSON is accepted too. `name` is what the text is called in errors.
+// Parses what Python prints for dicts, lists, tuples, strings, numbers, True, False, None and numpy's array(...): CSV
+// files hold structured columns in this form. JSON is accepted too. Errors call the text `name`.
 io::Json parse_python_literal(std::string_view text, std::string_view name);
 
 }  // namespace hearth::data

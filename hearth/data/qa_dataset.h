@@ -9,28 +9,29 @@
 namespace hearth::data {
 
 struct QaAnswer {
+  static constexpr std::int64_t kNowhere = -1;
+
   std::string text;
-  std::int64_t start = 0;  // where it begins in the context, in code points
+  std::int64_t start = kNowhere;  // where it begins in the context, in code points; kNowhere: it does not occur there
+  bool is_placed() const { return start != kNowhere; }
   bool operator==(const QaAnswer&) const = default;
 };
 
 struct QaExample {
-  std::string id;                              // the record's number, from 0, where the file gives none
+  std::string id;                              // the record's number, from 0, if the file gives none
   std::string title;                           // may be empty
-  std::shared_ptr<const std::string> context;  // one for all questions on it
+  std::shared_ptr<const std::string> context;  // shared by all questions about it
   std::string question;
-  std::vector<QaAnswer> answers;  // none: the question cannot be answered, or the answers are unknown
+  std::vector<QaAnswer> answers;  // empty: the context does not answer the question, or the answers are unknown
 };
 
 enum class QaAnswers { required, optional };  // optional: a file of questions to be answered may lack the field
 
-// Reads questions from a file that ends in
-// - json: SQuAD's original articles and paragraphs, {"data": [record, ...]}, [record, ...] or JSON lines;
-// - jsonl: JSON lines, one record each;
-// - csv: a header, then a record a row, its answers as Python or JSON prints them.
-// A record has question, context, answers ({"text": [...], "answer_start": [...]} or a list of {"text",
-// "answer_start"}) and may have id, title and is_impossible; without these names the first three columns are question,
-// context, answers. Answers that do not stand at their place in the context are counted and reported in a warning.
-std::vector<QaExample> read_qa_dataset(const std::filesystem::path& path, QaAnswers answers = QaAnswers::required);
+// Reads questions from a file of records (records.h), or from SQuAD's original JSON of articles and paragraphs.
+// docs/data.md lists the fields of a record and every accepted form. Wrong positions of answers are corrected where the
+// context contains the answer; one warning counts them. Another warning names ids that several questions share. `warns`
+// is false for all ranks but one, which read the same file.
+std::vector<QaExample> read_qa_dataset(const std::filesystem::path& path, QaAnswers answers = QaAnswers::required,
+                                       bool warns = true);
 
 }  // namespace hearth::data

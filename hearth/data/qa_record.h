@@ -2,19 +2,21 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "hearth/data/answer_places.h"
 #include "hearth/data/qa_dataset.h"
 #include "hearth/io/json_fwd.h"
 
 namespace hearth::data {
 
-// Turns the records of one file into examples. What is wrong with a record is an Error that names file, record and
-// field; records are numbered from 1.
+// Turns the records of one file into examples. A record that cannot be read is an Error that names the file, the record
+// (counted from 1) and the field.
 class QaRecords {
  public:
   QaRecords(std::string file, QaAnswers answers) : file_(std::move(file)), answers_(answers) {}
@@ -23,34 +25,38 @@ class QaRecords {
   void add(const io::Json& record);
   // A question of SQuAD's original form.
   void add(const io::Json& question, std::string title, std::shared_ptr<const std::string> context);
-  std::vector<QaExample> finish();  // reports misplaced answers
-
-  std::string place() const;  // of the next record, for errors: the file and the record's number
-  [[noreturn]] void broken(std::string_view field, std::string_view what) const;
+  std::vector<QaExample> finish(bool warns);  // of misplaced answers and of ids used twice
 
  private:
   struct Columns {
     std::string question = "question", context = "context", answers = "answers";
+    bool one_answer = false;  // `answers` names a column with the text of one answer, not with a structure
   };
 
-  void choose_columns(const io::Json& record);
   void begin(const io::Json& record);
+  void add_question(const io::Json& question, std::string title, std::shared_ptr<const std::string> context);
+  void choose_columns(const io::Json& record);
   std::shared_ptr<const std::string> shared_context(std::string text);
   std::string needed_string(const io::Json& record, const std::string& column) const;
-  std::string title_of(const io::Json& record) const;
-  std::vector<QaAnswer> answers_of(const io::Json& record) const;
-  std::vector<QaAnswer> answers_from(const io::Json& answers) const;
-  QaAnswer answer_from(const io::Json* text, const io::Json* start) const;
-  void count_misplaced(const QaExample& example);
+  std::vector<QaAnswer> answers_of(const io::Json& record);
+  void check_may_lack_answers(const io::Json& record) const;
+  std::vector<QaAnswer> answers_from(const std::string& text, const io::Json* starts);
+  std::vector<QaAnswer> answers_from(const io::Json& answers);
+  std::vector<QaAnswer> answers_from(const io::Json* texts, const io::Json* starts);
+  void add_answer(const io::Json& text, const io::Json* start, std::vector<QaAnswer>& answers);
+  std::optional<std::int64_t> start_from(const io::Json* start) const;
+  void warn_of_shared_ids() const;
+  [[noreturn]] void missing(const std::string& column, const io::Json& record) const;
+  [[noreturn]] void broken(std::string_view field, std::string_view what) const;
 
   std::string file_;
   QaAnswers answers_;
   Columns columns_;
-  std::string id_;  // of the record being read, where it has one
+  std::string given_id_;  // of the record being read; empty if it has none
+  QaExample example_;     // the one being read
   std::unordered_map<std::string_view, std::shared_ptr<const std::string>> contexts_;
   std::vector<QaExample> examples_;
-  std::int64_t answer_count_ = 0, misplaced_ = 0;
-  std::string first_misplaced_;
+  AnswerPlaces places_;
 };
 
 }  // namespace hearth::data

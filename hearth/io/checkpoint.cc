@@ -22,7 +22,7 @@ bool is_plain_file_name(const std::string& name) {
 
 Checkpoint Checkpoint::open(const std::filesystem::path& folder) {
   std::error_code ignored;
-  check(std::filesystem::is_directory(folder, ignored), "There is no model folder {}", folder.string());
+  check(std::filesystem::is_directory(folder, ignored), "The model folder {} does not exist", folder.string());
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
   const auto single = folder / "model.safetensors";
@@ -35,11 +35,11 @@ Checkpoint Checkpoint::open(const std::filesystem::path& folder) {
   } else {
     for (const auto* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
       check(!is_there(folder / pickle),
-            "{} has its weights in {}, a Python pickle, and pickles are not read: convert them once, in Python, with "
+            "{} has its weights in {}, a Python pickle, which Hearth does not read: convert them once, in Python, with "
             "model.save_pretrained(folder, safe_serialization=True)",
             folder.string(), pickle);
     }
-    fail("The folder {} holds no weights: neither model.safetensors nor model.safetensors.index.json is there",
+    fail("The folder {} has no weights: neither model.safetensors nor model.safetensors.index.json exists",
          folder.string());
   }
   return checkpoint;

@@ -49,8 +49,8 @@ class OpenFile {
   struct stat status_ {};
 };
 
-// A rename lasts through a power cut only once its folder is on the disk. Not every file system can do it, and the
-// file is in place already: no error.
+// A rename survives a power cut only once its folder is synced. Some file systems cannot sync folders; the file is in
+// place already, so that is no error.
 void sync_folder(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -68,7 +68,7 @@ std::filesystem::path temporary_beside(const std::filesystem::path& path) {
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   const OpenFile file(path);
   if (file.is_folder()) fail_reading(path, EISDIR);
-  check(file.is_regular(), "Cannot read {}: it is not a regular file and cannot be mapped into memory", path.string());
+  check(file.is_regular(), "Cannot read {}: it is not a regular file", path.string());
   size_ = file.size();
   if (size_ == 0) return;
   void* memory = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
@@ -82,7 +82,7 @@ MappedFile::~MappedFile() {
 
 AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
   check(path.has_filename(), "Cannot write \"{}\": it names no file", path.string());
-  do {  // a process that was killed may have left a temporary of the same name
+  do {  // a killed process may have left a temporary file of the same name
     temporary_ = temporary_beside(path);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
@@ -118,7 +118,7 @@ void AtomicFile::commit() {
 
 std::string read_file(const std::filesystem::path& path) {
   const OpenFile file(path);
-  std::string contents(file.size() + 1, '\0');  // the extra byte: the end is seen without growing
+  std::string contents(file.size() + 1, '\0');  // one byte more, so that the end of the file is seen without growing
   std::size_t filled = 0;
   for (;;) {
     if (filled == contents.size()) contents.resize(2 * contents.size());
@@ -142,6 +142,15 @@ void create_directories(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   check(!error, "Cannot create the folder {}: {}", path.string(), error.message());
+}
+
+void check_readable(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) fail_reading(file, errno);
+  if (S_ISDIR(status.st_mode)) fail_reading(file, EISDIR);
+  check(S_ISREG(status.st_mode), "Cannot read {}: it is not a regular file",
+        file.string());  // a pipe is read only once
+  const OpenFile opens(file);
 }
 
 void check_writable(const std::filesystem::path& folder) {

@@ -8,8 +8,8 @@
 
 namespace hearth::io {
 
-// A whole file, read-only in memory; pages are read when touched. Replacing the file by rename leaves a mapping as it
-// was. Tensors that view it share it through a std::shared_ptr.
+// A file mapped read-only into memory; pages are read when touched. Replacing the file by rename does not change an
+// existing mapping. Tensors that view it share ownership through a std::shared_ptr.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -28,8 +28,8 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-// A file written beside its final place, which takes that place in one step at commit(). Without commit(), or when
-// anything fails, what stood there before stays untouched.
+// A file written under a temporary name in the same folder and renamed into place by commit(). Without commit(), or
+// after a failure, the previous file stays untouched.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -50,6 +50,7 @@ class AtomicFile {
 std::string read_file(const std::filesystem::path& path);
 void replace_file(const std::filesystem::path& path, std::string_view contents);  // all or nothing, see AtomicFile
 void create_directories(const std::filesystem::path& path);
-void check_writable(const std::filesystem::path& folder);  // throws where no file can be made in it
+void check_readable(const std::filesystem::path& file);    // throws if it cannot be opened
+void check_writable(const std::filesystem::path& folder);  // throws if no file can be created in it
 
 }  // namespace hearth::io

@@ -10,17 +10,17 @@
 
 namespace hearth::io {
 
-// JSON as Python's json module reads it: NaN, Infinity and -Infinity are numbers, and of equal keys the last counts.
+// Reads JSON like Python's json module: NaN, Infinity and -Infinity are numbers; of equal keys the last one wins.
 Json read_json(const std::filesystem::path& path);
-// `name` is what the text is called in errors: a file's path.
+// `name` is the name of the text in errors: the path of a file.
 Json parse_json(std::string_view text, std::string_view name);
 // The same, but equal keys are an error.
 Json parse_json_strict(std::string_view text, std::string_view name);
 
-// What Python's json.dumps(value, indent=indent, sort_keys=sort_keys) gives, to the byte; no newline at the end.
+// Same bytes as Python's json.dumps(value, indent=indent, sort_keys=sort_keys); no newline at the end.
 inline constexpr int kOneLine = -1;  // indent=None
 std::string dump_json(const Json& value, int indent, bool sort_keys = false);
-// For errors: one line of JSON whatever the value, a name from a file for instance, and cut where it is long.
+// For errors: any value as one line of JSON, shortened if it is long.
 std::string excerpt(const Json& value);
 
 // The value of a key; a missing key or another type is an Error that names the file, the key and what was found.

@@ -15,7 +15,7 @@
 namespace hearth::io {
 namespace {
 
-// Python's repr: the fewest digits that give the number back, with an exponent below 1e-4 and from 1e16 on.
+// Like Python's repr: the fewest digits that read back as the same number; an exponent below 1e-4 and from 1e16 on.
 std::string python_float(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
@@ -24,7 +24,7 @@ std::string python_float(double value) {
   const std::string_view scientific(buffer, static_cast<std::size_t>(shortest.ptr - buffer));
   int exponent = 0;
   const std::size_t mark = scientific.find('e');
-  const std::size_t sign_length = scientific[mark + 1] == '+' ? 2 : 1;  // from_chars takes no plus
+  const std::size_t sign_length = scientific[mark + 1] == '+' ? 2 : 1;  // from_chars accepts no plus sign
   std::from_chars(buffer + mark + sign_length, shortest.ptr, exponent);
   if (exponent < -4 || exponent >= 16) return std::string(scientific);
   const auto plain = std::to_chars(buffer, std::end(buffer), value, std::chars_format::fixed);
@@ -66,7 +66,7 @@ class Writer {
       case Json::value_t::discarded:
         break;
     }
-    fail("[dump_json] a value of the kind \"{}\" has no JSON", value.type_name());
+    fail("[dump_json] a value of type \"{}\" cannot be written as JSON", value.type_name());
   }
 
   std::string take() { return std::move(out_); }
@@ -84,7 +84,7 @@ class Writer {
   void write_object(const Json& object) {
     std::vector<const Json::object_t::value_type*> members;
     for (const auto& member : object.get_ref<const Json::object_t&>()) members.push_back(&member);
-    // UTF-8 sorts by bytes as Python's strings do by code points.
+    // Bytes of UTF-8 sort like code points, which is how Python sorts strings.
     if (sort_keys_) std::ranges::sort(members, {}, [](const auto* member) { return std::string_view(member->first); });
     open('{');
     for (const auto* member : members) {
@@ -122,7 +122,7 @@ class Writer {
     out_ += '"';
     for (std::size_t at = 0; at < text.size();) {
       const char32_t code_point = next_code_point(text, at);
-      check(code_point != kNotUtf8, "[dump_json] a string is not UTF-8 from its byte {} on", at);
+      check(code_point != kNotUtf8, "[dump_json] a string is not valid UTF-8 at byte {}", at);
       write_character(code_point);
     }
     out_ += '"';

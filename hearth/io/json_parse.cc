@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
@@ -176,11 +177,35 @@ class Parser {
       if (std::int64_t value = 0; convert(digits, value)) return value;
     }
     double value = 0;
-    if (!convert(digits, value)) {
+    if (convert(digits, value)) return value;
+    if (whole) {
       at_ = begin;
-      wrong("a number beyond the range of a double");
+      wrong("a whole number beyond the range of a double");
     }
-    return value;
+    value = is_below_one(digits) ? 0.0 : std::numeric_limits<double>::infinity();
+    return negative ? -value : value;
+  }
+
+  // Tells numbers that are too small for a double from those that are too large: by the power of ten of the first
+  // digit that is not zero.
+  static bool is_below_one(std::string_view number) {
+    const std::string_view mantissa = number.substr(0, number.find_first_of("eE"));
+    const std::size_t first = mantissa.find_first_of("123456789"),
+                      point = std::min(mantissa.find('.'), mantissa.size());
+    const auto power =
+        first < point ? static_cast<std::int64_t>(point - first) - 1 : -static_cast<std::int64_t>(first - point);
+    return power + exponent_of(number.substr(mantissa.size())) < 0;
+  }
+
+  // "e-12" gives -12. An exponent too large for any text's mantissa to outweigh it is cut to one that still is.
+  static std::int64_t exponent_of(std::string_view text) {
+    constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max() / 2;
+    const bool negative = text.find('-') != text.npos;
+    const std::size_t digits = text.find_first_of("0123456789");
+    std::int64_t value = 0;
+    if (digits != text.npos && !convert(text.substr(digits), value)) value = kHuge;
+    value = std::min(value, kHuge);
+    return negative ? -value : value;
   }
 
   template <class Number>

@@ -25,7 +25,7 @@ struct Format {
   std::optional<DType> type;
 };
 
-// U8 before BOOL: u8 tensors are written as the first format of their type.
+// U8 before BOOL: a tensor is written with the first entry of its DType.
 constexpr std::array kFormats = {
     Format{"F32", 32, DType::f32}, Format{"BF16", 16, DType::bf16}, Format{"F16", 16, DType::f16},
     Format{"F64", 64, DType::f64}, Format{"I64", 64, DType::i64},   Format{"I32", 32, DType::i32},
@@ -51,7 +51,7 @@ std::string_view header_text(const MappedFile& file) {
   check(!file.text().starts_with("version https://git-lfs"),
         "{} is a Git LFS pointer, not the weights themselves: fetch them with git lfs pull", path);
   check(file.size() >= kLengthBytes,
-        "{} is not a safetensors file: it has {} bytes, fewer than the 8 of the header's length", path, file.size());
+        "{} is not a safetensors file: it has {} bytes, but the header's length alone takes 8", path, file.size());
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), kLengthBytes);
   check(length <= kMaxHeader, "{} is not a safetensors file: its header would have {} bytes, the limit is {}", path,
@@ -85,7 +85,7 @@ std::pair<std::uint64_t, std::uint64_t> read_offsets(const Json& info, const std
   return {(*found)[0].get<std::uint64_t>(), (*found)[1].get<std::uint64_t>()};
 }
 
-// Zeros count as ones, so that the product of any of the dimensions fits 64 bits as well.
+// Zeros count as ones, so that the product of any subset of the dimensions fits 64 bits as well.
 std::uint64_t data_bytes(const std::vector<std::int64_t>& shape, const Format& format, const std::string& where) {
   std::int64_t bound = static_cast<std::int64_t>(format.bits);
   bool fits = true;
@@ -108,10 +108,10 @@ Safetensors::Entry read_entry(const Json& info, const std::string& where, std::s
   std::vector<std::int64_t> shape = read_shape(info, where);
   const std::uint64_t bytes = data_bytes(shape, *format, where);
   const auto [begin, end] = read_offsets(info, where);
-  check(begin <= end, "{}: its data begin at byte {}, behind their end at byte {}", where, begin, end);
-  check(end <= data_size, "{}: its data end at byte {}, but the file has only {} bytes of data: it may be cut off",
+  check(begin <= end, "{}: its data begins at byte {}, after its end at byte {}", where, begin, end);
+  check(end <= data_size, "{}: its data ends at byte {}, but the file has only {} bytes of data: it may be cut off",
         where, end, data_size);
-  check(end - begin == bytes, "{}: the shape [{}] in {} takes {} bytes, its data_offsets give {}", where,
+  check(end - begin == bytes, "{}: the shape [{}] in {} takes {} bytes, but data_offsets span {}", where,
         fmt::join(shape, ", "), dtype, bytes, end - begin);
   return {dtype, std::move(shape), data_begin + begin, data_begin + end};
 }
@@ -126,7 +126,7 @@ Safetensors::Metadata read_metadata(const Json& object, const std::string& where
   return metadata;
 }
 
-// The data are the tensors, one behind the other: no byte belongs to two of them or to none.
+// Checks that the tensors follow each other without gap or overlap.
 void check_coverage(const std::map<std::string, Safetensors::Entry, std::less<>>& entries, const std::string& path,
                     std::size_t data_begin, std::size_t file_size) {
   struct Range {
@@ -187,9 +187,9 @@ const Safetensors::Entry& Safetensors::entry(std::string_view name) const {
 Tensor Safetensors::tensor(std::string_view name) const {
   const Entry& wanted = entry(name);
   const std::optional<DType> type = find_format(wanted.dtype)->type;
-  check(type.has_value(), "{}: the tensor {} is stored as {}, which cannot be read: store it as F32, BF16 or F16",
+  check(type.has_value(), "{}: the tensor {} has dtype {}, which is not supported: store it as F32, BF16 or F16",
         path().string(), excerpt(name), wanted.dtype);
-  check(wanted.shape.size() <= Shape::kMaxRank, "{}: the tensor {} has {} dimensions, at most {} can be read",
+  check(wanted.shape.size() <= Shape::kMaxRank, "{}: the tensor {} has {} dimensions, but at most {} are supported",
         path().string(), excerpt(name), wanted.shape.size(), Shape::kMaxRank);
   const Shape shape{std::span<const std::int64_t>(wanted.shape)};
   const std::byte* data = file_->data() + wanted.begin;
@@ -206,7 +206,7 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<std:
     check(by_name.emplace(name, &tensor).second, "Cannot write {}: two tensors are called {}", path.string(),
           excerpt(name));
   }
-  // Wide numbers first: every tensor is then aligned to its own.
+  // Tensors with wide elements first: then each tensor is aligned to the size of its elements.
   std::vector<std::pair<std::string_view, const Tensor*>> ordered(by_name.begin(), by_name.end());
   std::ranges::stable_sort(ordered, std::greater{}, [](const auto& item) { return size_of(item.second->type()); });
 

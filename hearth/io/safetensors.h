@@ -16,7 +16,7 @@
 
 namespace hearth::io {
 
-// A safetensors file over a memory map. The header is checked in full at open; values are read when touched.
+// A memory-mapped safetensors file. Opening checks the whole header; values are read when touched.
 class Safetensors {
  public:
   struct Entry {
@@ -32,8 +32,8 @@ class Safetensors {
   std::vector<std::string> names() const;  // sorted
   bool contains(std::string_view name) const { return entries_.contains(name); }
   const Entry& entry(std::string_view name) const;
-  // A read-only view of the file, which it keeps mapped; a copy only where the file leaves the values misaligned.
-  // BOOL comes as u8. Formats without a DType, and more dimensions than a Shape has, are an Error.
+  // A read-only view that keeps the file mapped, or a copy if the values are misaligned in the file. BOOL is read as
+  // u8. A dtype that Hearth does not have, or more dimensions than a Shape holds, is an Error.
   Tensor tensor(std::string_view name) const;
   const Metadata& metadata() const { return metadata_; }
 
@@ -43,7 +43,7 @@ class Safetensors {
   Metadata metadata_;
 };
 
-// Replaces the file in one step. transformers asks for the metadata {"format": "pt"}.
+// Replaces the file atomically. transformers requires the metadata {"format": "pt"}.
 void write_safetensors(const std::filesystem::path& path, const std::vector<std::pair<std::string, Tensor>>& tensors,
                        const Safetensors::Metadata& metadata = {{"format", "pt"}});
 

@@ -8,8 +8,8 @@ namespace hearth::io {
 
 inline constexpr char32_t kNotUtf8 = 0xFFFFFFFF;
 
-// The code point that begins at text[at], and `at` moved behind it; kNotUtf8, and `at` left alone, where there is none
-// (cut off, overlong, a surrogate, beyond U+10FFFF).
+// Returns the code point at text[at] and moves `at` past it. Returns kNotUtf8 and leaves `at` alone if there is no
+// valid one (cut off, overlong, a surrogate, beyond U+10FFFF).
 char32_t next_code_point(std::string_view text, std::size_t& at);
 
 bool is_utf8(std::string_view text);

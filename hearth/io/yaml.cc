@@ -66,7 +66,7 @@ class Reader {
       const std::string key = entry.first.Scalar();
       const int line = entry.first.Mark().line + 1;
       check(!entry.second.IsNull() || has_colon(entry.first),
-            "{}, line {}: {} has no colon and no value; was the file cut off?", name_, line, excerpt(key));
+            "{}, line {}: {} has no colon and no value; the file may be cut off", name_, line, excerpt(key));
       check(!object.contains(key), "{}, line {}: {} is given twice", name_, line, excerpt(key));
       object[key] = value(entry.second);
     }
@@ -115,7 +115,7 @@ Json parse_yaml(std::string_view text, std::string_view name) {
   try {
     return Reader(text, name).value(YAML::Load(std::string(text)));
   } catch (const YAML::Exception& error) {
-    fail("{}, line {}: {}; the file is no whole YAML", name, error.mark.line + 1, error.msg);
+    fail("{}, line {}: {}; the file is not valid YAML", name, error.mark.line + 1, error.msg);
   }
 }
 

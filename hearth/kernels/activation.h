@@ -10,14 +10,14 @@ namespace hearth::kernels {
 // gelu is the exact one (erf); gelu_tanh is Hugging Face's gelu_new / gelu_pytorch_tanh.
 enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu, tanh };
 
-// y = f(x), n elements of the format `type`, computed in f32. In place is fine. `none` copies.
+// y = f(x), n elements of dtype `type`, computed in f32. In place is fine. `none` copies.
 void activation_forward(Activation kind, DType type, std::int64_t n, const void* x, void* y);
 
 // dx = dy * f'(x), from the input x. dx may be dy.
 void activation_backward(Activation kind, DType type, std::int64_t n, const void* x, const void* dy, void* dx);
 
-// The end of a product's tile: y = f(tile + bias), from f32 rows of length `cols` into rows of the format `type`.
-// `bias` (cols) may be null; `before` receives tile + bias in the format `type` and may be null. Runs on the calling
+// The epilogue of a matmul tile: y = f(tile + bias), from f32 rows of length `cols` into rows of dtype `type`.
+// `bias` (cols) may be null; `before` receives tile + bias in dtype `type` and may be null. Runs on the calling
 // thread; `accumulate` adds to what y holds (only without an activation).
 struct TileEnd {
   Activation activation = Activation::none;

@@ -16,17 +16,19 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
-// Functions with tile instructions, which can be inlined only into others of their kind.
+// Attributes of functions with tile instructions. They can be inlined only into functions with the same attributes.
 #define HEARTH_TILES __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 #define HEARTH_TILES_INLINE HEARTH_TILES __attribute__((always_inline))
 
-// The tile registers of the thread, configured while the object lives: 0 to 3 hold a 32 x 32 block of sums, the others
-// the operands of one step. What is stored before an operand is loaded, and loaded after sums are stored, stays in that
-// order: the compiler does not know that tile instructions touch memory.
+// The tile registers of this thread, configured while the object lives. Registers 0 to 3 hold a 32 x 32 block of sums,
+// 4 and 5 the left operand, 6 and 7 the right one. The compiler does not know that tile instructions read and write
+// memory: the empty `asm` statements keep stores before a tile load, and loads after a tile store, in place.
 class Tiles {
  public:
   HEARTH_TILES Tiles() {
-    static constexpr TileConfig config;  // static: GCC's intrinsic tells the optimizer of its first bytes alone
+    // static: GCC's intrinsic declares that it reads only the first bytes, so the optimizer would drop the stores to
+    // the rest of a local variable.
+    static constexpr TileConfig config;
     _tile_loadconfig(&config);
   }
   HEARTH_TILES ~Tiles() { _tile_release(); }
@@ -49,8 +51,8 @@ class Tiles {
     _tile_loadd(3, sums + 16 * pitch + 16, pitch * 4);
   }
 
-  // Adds the product of one block of k: two tiles of the left operand, whose rows are `pitch` elements apart, and the
-  // second's `next_rows` from the first's, by two of the right panel.
+  // Adds one k block to the sums: two left tiles (rows `pitch` elements apart, the second tile `next_rows` elements
+  // after the first) times two tiles of the right panel.
   HEARTH_TILES_INLINE static void multiply(const std::uint16_t* left, std::int64_t pitch, std::int64_t next_rows,
                                            const std::uint16_t* right) {
     _tile_loadd(6, right, 64);
@@ -80,13 +82,13 @@ class Tiles {
   }
 
  private:
-  // Where another hyper-thread works on the same core, tile instructions in close succession hold each other up: twelve
-  // that do nothing behind each make the loop 1.6 times as fast there, and cost nothing where a thread has its core to
-  // itself (docs/performance.md, "On AMX").
+  // When another hyper-thread is busy on the same core, tile instructions that follow each other closely stall. Twelve
+  // nops after each make the loop 1.6 times as fast there and cost nothing on a core that is otherwise idle
+  // (docs/performance.md, "On AMX").
   HEARTH_TILES_INLINE static void space() { asm volatile(".rept 12\n\tnop\n\t.endr"); }
 };
 
-// Packed panels of an operand, each `blocks` of k long.
+// Packed panels of an operand, each `blocks` k blocks long.
 struct Panels {
   std::uint16_t* data;
   std::int64_t blocks;
@@ -97,7 +99,7 @@ struct Panels {
   Panels from(std::int64_t panel, std::int64_t block) const { return {at(panel, block), blocks}; }
 };
 
-// c = [c +] the product of `rows` panels and `cols` panels over `depth` blocks of k; c has rows of `pitch` sums.
+// c = [c +] the matmul of `rows` left and `cols` right panels over `depth` k blocks; `pitch` is that of c.
 template <class AnyTiles>
 HEARTH_TILES void multiply_panels(std::int64_t rows, std::int64_t cols, std::int64_t depth, const Panels& left,
                                   const Panels& right, float* c, std::int64_t pitch, bool accumulate) {

@@ -26,6 +26,10 @@ void check_args(const AttentionArgs& args) {
     check(length == 0 || (0 < sequences.keys[s] && sequences.keys[s] <= length),
           "[attention] sequence {} has {} tokens and {} keys; a softmax needs at least one key, and keys are tokens", s,
           length, sequences.keys[s]);
+    check(!args.dropout.active() || length <= kDropoutPositions,
+          "[attention] sequence {} has {} tokens; dropout of attention takes {} at most: cut the sequence, or set the "
+          "model's attention dropout to 0",
+          s, length, kDropoutPositions);
   }
   check(args.scale >= 0, "[attention] the scale must not be negative, got {}", args.scale);
 }

@@ -11,12 +11,16 @@
 
 namespace hearth::kernels {
 
+// With dropout a sequence has at most this many tokens: rows of dropout would repeat those of the next head. A change
+// of the number gives every run other masks.
+inline constexpr std::int64_t kDropoutPositions = 65536;
+
 // Scaled dot-product attention over packed sequences: for each sequence and head
 //   P = softmax(scale * Q K^T) over the sequence's keys, O = dropout(P) V.
-// Q, K, V are (T, heads * head_dim) inside rows of `stride` elements (so one (T, 3 H) product can hold all three);
-// O is (T, heads * head_dim) dense. All of one format; sums, softmax and its statistics are f32. T x T is never
+// Q, K, V are (T, heads * head_dim) inside rows of `stride` elements (so one (T, 3 H) matrix can hold all three);
+// O is (T, heads * head_dim) dense. All have one dtype; sums, softmax and its statistics are f32. T x T is never
 // stored: backward recomputes P from Q, K and `lse`.
-// Dropout's row is head * 65536 + the query's position, its element the key's position.
+// Dropout's row is head * kDropoutPositions + the query's position, its element the key's position.
 struct AttentionArgs {
   DType type = DType::f32;
   Sequences sequences;

@@ -1,4 +1,25 @@
-// Attention's backward on AMX, over tiles that are the processor's or, in tests, an emulation of them.
+// Backward of attention on AMX tiles. `Tiles` is the processor's tile unit or, in tests, an emulation of it.
+//
+// With S = scale Q K^T, P = softmax(S), M dropout's mask (0 or 1 / (1 - p)) and O = (M P) V, the gradients are
+//   dV = (M P)^T dO         dP = dO V^T        delta = the row sums of dO O, which equal those of P M dP
+//   dS = P (M dP - delta)   dQ = scale dS K    dK = scale dS^T Q
+// P is recomputed from Q, K and the saved log-sum-exp: P = 2^(S log2(e) - lse log2(e)).
+//
+// One task is one head of one sequence (amx_backward_all). It runs
+//   pack_queries           Q, dO in the layouts needed below; lse and -delta per query
+//   for each block of 128 keys:
+//     pack_keys            K, V, K^T
+//     for each block of 256 queries:
+//       fill_masks         dropout's bits, the same as in forward
+//       compute_gradients  S^T = K Q^T and dP^T = V dO^T, 32 x 32 at a time; from them P^T and dS^T as bf16 panels
+//       multiply_gradients dV += P^T dO, dK += dS^T Q, dQ^T += K^T dS^T
+//     store_keys           dK, dV of the block, rounded to bf16
+//   store_queries          dQ, transposed back
+//
+// Scores are kept transposed, (keys, queries). P^T and dS^T are then left operands of dV and dK as they are, and the
+// same dS^T with neighbouring keys interleaved ("pairs", "zipped") is the right operand of dQ^T. Interleaving permutes
+// the queries within 128-bit lanes; zipped_query (attention_amx_rows-inl.h) says which query a column holds, and
+// store_queries puts it back. "left", "right", "panel" and "tile" are those of gemm_amx-inl.h.
 
 #if defined(HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_
@@ -17,18 +38,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-// A block of keys and queries is multiplied at a time: enough to pay for loading and storing the sums, and its P and dS
-// stay in the second-level cache.
+// Keys and queries per block: enough to pay for loading and storing the sums, and few enough that P and dS of a block
+// (64 KiB each, and as much for the zipped dS) stay in the L2 cache. 128 is also the block of dropout's random numbers.
 inline constexpr std::int64_t kAmxKeys = kDropoutBlock, kAmxQueries = 256;
 
-// Scores lie transposed, keys by queries: so P and dS are the left operands of dV and dK as they are, and dS zipped is
-// the right one of dQ, which comes out transposed.
+// Scratch of one task. Panels are bf16, matrices f32.
 struct AmxBackwardBuffers {
-  Panels q_right, dout_right;  // (dim, queries)
+  // All queries of the sequence.
+  Panels q_right, dout_right;  // right: (dim, queries)
   Panels q_pairs, dout_pairs;  // right: (queries, dim)
-  float *lse, *minus_delta;    // of the queries; lse in powers of two
-  Matrix dq;                   // (dim, queries)
+  float *lse, *minus_delta;    // per query; lse as a base-2 logarithm
+  Matrix dq;                   // (dim, queries), queries in zipped order
 
+  // One block of keys, and of queries where they are named.
   Panels k, v;           // left: (keys, dim)
   Panels k_transposed;   // left: (dim, keys)
   Matrix dk, dv;         // (keys, dim)
@@ -36,7 +58,7 @@ struct AmxBackwardBuffers {
   Panels p, ds;          // left: (keys, queries)
   Panels ds_pairs;       // right: (keys, queries)
   std::uint16_t* masks;  // (keys / 16, queries)
-  Matrix some_dq;        // (16 queries, dim)
+  Matrix some_dq;        // (16 queries, dim): dq being transposed
 
   AmxBackwardBuffers(Carver& carver, std::int64_t length, std::int64_t dim)
       : q_right(carve_panels(carver, length, dim)),
@@ -86,6 +108,7 @@ class AmxBackward {
       store_keys(j, keys);
     }
     store_queries();
+    // Padding tokens are queries but no keys: their dK and dV are zero.
     for (std::int64_t j = head_.keys; j < head_.length; ++j) {
       std::fill_n(head_.row<BFloat16>(grads_.dk, j, grads_.dstride), head_.dim, BFloat16());
       std::fill_n(head_.row<BFloat16>(grads_.dv, j, grads_.dstride), head_.dim, BFloat16());
@@ -109,7 +132,7 @@ class AmxBackward {
       buffers_.minus_delta[i] =
           -dot_row(dout.data + i * head_.width, head_.row<const BFloat16>(args_.out, i, head_.width), head_.dim);
     }
-    // Padding's dout is 0 too: whatever its P is, it adds nothing.
+    // Up to whole panels. The packed dout is 0 there, so whatever P these queries get adds nothing.
     std::fill(buffers_.lse + length, buffers_.lse + padded(length), 0.0f);
     std::fill(buffers_.minus_delta + length, buffers_.minus_delta + padded(length), 0.0f);
   }
@@ -129,7 +152,7 @@ class AmxBackward {
         dropout.of_row(head_.dropout_row(first + i), buffers_.masks + i, kAmxQueries);
   }
 
-  // P and dS of a block of keys and queries.
+  // P and dS of a block of keys and queries, written as the operands of multiply_gradients.
   void compute_gradients(std::int64_t keys, std::int64_t first_query, std::int64_t queries) const {
     const Matrix &s = buffers_.s, &dp = buffers_.dp;
     for (std::int64_t i = 0; i < amx::panels_of(queries); ++i)
@@ -152,6 +175,7 @@ class AmxBackward {
       }
   }
 
+  // dV and dK accumulate over the blocks of queries, dQ over the blocks of keys.
   void multiply_gradients(std::int64_t keys, std::int64_t first_query, std::int64_t queries, bool adds_to_dq) const {
     const std::int64_t key_panels = amx::panels_of(keys), query_panels = amx::panels_of(queries);
     const std::int64_t first_panel = first_query / kSide;
@@ -173,6 +197,7 @@ class AmxBackward {
     }
   }
 
+  // 16 columns of dq at a time become 16 rows, each of which belongs to the query that zipped_query names.
   HWY_NOINLINE void store_queries() const {
     const Matrix &dq = buffers_.dq, &some = buffers_.some_dq;
     for (std::int64_t column = 0; column < padded(head_.length); column += kLanes) {
@@ -195,7 +220,7 @@ class AmxBackward {
   Tiles tiles_;
 };
 
-// A head of a sequence is one unit: dk and dv are sums over its queries, in a fixed order.
+// One task per head and sequence: dk and dv are sums over all its queries, in a fixed order.
 template <class Tiles>
 void amx_backward_all(const AttentionArgs& args, const AttentionGradArgs& grads) {
   const std::int64_t longest = longest_sequence(args.sequences);

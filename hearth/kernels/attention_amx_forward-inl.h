@@ -1,4 +1,6 @@
-// Attention's forward on AMX, over tiles that are the processor's or, in tests, an emulation of them.
+// Forward of attention on AMX tiles. `Tiles` is the processor's tile unit or, in tests, an emulation of it.
+// For 32 queries at a time: scores against all keys, their row maxima, softmax and dropout into a bf16 panel, then the
+// matmul with V. A task packs K and V of its head and sequence once.
 
 #if defined(HEARTH_KERNELS_ATTENTION_AMX_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_AMX_FORWARD_INL_H_
@@ -19,8 +21,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-// Queries of one unit: whole sequences of the usual lengths, which pack K and V once, where that leaves enough units
-// for many threads. A query's result does not depend on the unit that it is in.
+// Queries per task (AttentionUnit): whole sequences of the usual lengths, so that K and V are packed once, unless that
+// leaves too few tasks for many threads. The result of a query does not depend on the task that it is in.
 inline std::int64_t amx_unit_queries(const AttentionArgs& args) {
   constexpr std::int64_t kFewest = 96, kMost = 512, kUnits = 64;
   return std::clamp(padded(args.heads * args.sequences.tokens() / kUnits), kFewest, kMost);
@@ -41,7 +43,7 @@ class AmxDropout {
       std::construct_at(blocks_ + b, head.args.dropout, head.sample(), static_cast<std::uint32_t>(b));
   }
 
-  // Bit l of masks[i]: whether the query keeps key 16 * i + l.
+  // Bit l of masks[i] is set where the query keeps key 16 * i + l.
   HWY_INLINE const std::uint16_t* masks(const AttentionHead& head, std::int64_t query) const {
     if (head.args.dropout.active())
       for (std::int64_t b = 0; b < blocks_of(head.keys); ++b)
@@ -104,7 +106,7 @@ HWY_NOINLINE void amx_forward_unit(const AttentionArgs& args, const AttentionUni
       head.lse(i + r) = max * kLn2 + std::log(sums[r]);
     }
 
-    // The panel's rows beyond `queries` hold anything; so do then those of the product, which nobody reads.
+    // Rows of p beyond `queries` hold leftovers. So do these rows of the result, which nothing reads.
     amx::multiply_panels<Tiles>(1, dim_panels, key_panels, buffers.p, buffers.v, buffers.out.data, buffers.out.pitch,
                                 false);
     for (std::int64_t r = 0; r < queries; ++r)

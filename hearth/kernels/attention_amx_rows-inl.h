@@ -1,5 +1,5 @@
-// What attention on AMX does between the products: AVX-512 on blocks of 32 rows by 32 columns, whose results are
-// written as operands of the next product.
+// The element-wise steps of attention on AMX, between its matmuls: softmax, dropout and their gradients in AVX-512 on
+// 32 x 32 blocks of scores. Results are written as bf16 panels, ready to be operands of the next matmul.
 
 #if defined(HEARTH_KERNELS_ATTENTION_AMX_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_AMX_ROWS_INL_H_
@@ -20,7 +20,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-inline constexpr std::int64_t kSide = amx::kPanel;  // of a block of sums
+inline constexpr std::int64_t kSide = amx::kPanel;  // rows and columns of a block of scores
 using amx::Panels;
 
 inline constexpr float kLog2E = 1.44269504089f, kLn2 = 0.693147180560f;
@@ -37,16 +37,16 @@ HWY_INLINE std::uint16_t* carve_masks(Carver& carver, std::int64_t count) {
   return reinterpret_cast<std::uint16_t*>(carver.floats((count + 1) / 2));
 }
 
-// A head's numbers at some positions.
+// Rows of one head: `count` positions of `dim` numbers each.
 struct HeadRows {
   const BFloat16* data;
   std::int64_t stride, count, dim;
 
-  // Left and right operands of which k is the dimension.
+  // Operands whose k is the head's dimension.
   void pack_left(const Panels& to) const { pack(amx::pack_left, along_dim(), to); }    // (positions, dim)
   void pack_right(const Panels& to) const { pack(amx::pack_right, along_dim(), to); }  // (dim, positions)
 
-  // And of which k are the positions.
+  // Operands whose k is the position.
   void pack_left_transposed(const Panels& to) const { pack(amx::pack_left, along_positions(), to); }
   void pack_right_transposed(const Panels& to) const { pack(amx::pack_right, along_positions(), to); }
 
@@ -66,17 +66,19 @@ HWY_INLINE __mmask32 first_of_panel(std::int64_t count) {
 HWY_INLINE __mmask16 low_half(__mmask32 mask) { return static_cast<__mmask16>(mask); }
 HWY_INLINE __mmask16 high_half(__mmask32 mask) { return static_cast<__mmask16>(mask >> 16); }
 
-// 2^x within 1e-7 of itself for x below 128, and 0 in the other lanes.
+// 2^x for x below 128, with a relative error within 1e-7, and 0 in the other lanes. 2^x = 2^floor(x) 2^fraction; the
+// polynomial was fitted to 2^fraction on [0, 1). The fitting script is not kept; tests/kernels/attention_amx_test.cc
+// checks the error.
 HWY_INLINE F32Vec exp2_where(__mmask16 lanes, F32Vec x) {
   const F32Vec fraction{_mm512_maskz_reduce_ps(0xffff, x.raw, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};
   constexpr float kCoefficients[] = {
       1, 6.93151311805e-1f, 2.40164450153e-1f, 5.57999131097e-2f, 9.01703031588e-3f, 1.86713007244e-3f};
-  // Scaling rounds its exponent down, which is what the fraction leaves of x.
+  // scalef multiplies by 2^floor(x): it rounds its exponent down.
   return F32Vec{_mm512_maskz_scalef_ps(lanes, polynomial(F32(), fraction, kCoefficients).raw, x.raw)};
 }
 
-// 32 bf16, of `low` and then of `high`, with zeros where `kept` has none. AVX512-BF16 comes as assembly: it is no part
-// of Highway's AVX-512 target.
+// Rounds `low` and `high` to 32 bf16 numbers, zero where `kept` has no bit. Inline assembly, because Highway's AVX-512
+// target does not include AVX512-BF16.
 HWY_INLINE __m512i round_where(__mmask32 kept, F32Vec low, F32Vec high) {
   __m512i rounded;
   asm("vcvtne2ps2bf16 %1, %2, %0%{%3%}%{z%}" : "=v"(rounded) : "v"(low.raw), "v"(high.raw), "Yk"(kept));
@@ -91,7 +93,7 @@ HWY_INLINE void store_rounded(const float* row, std::int64_t dim, float factor, 
   }
 }
 
-// maxima (32, 16) of 32 rows of scores take in those of up to 32 keys.
+// Updates the running maxima (32 rows x 16 lanes) with up to 32 more keys of each row.
 inline HWY_NOINLINE void fold_maxima(const Matrix& scores, std::int64_t first_key, std::int64_t keys,
                                      float* HWY_RESTRICT maxima) {
   const __mmask32 valid = first_of_panel(keys - first_key);
@@ -104,8 +106,8 @@ inline HWY_NOINLINE void fold_maxima(const Matrix& scores, std::int64_t first_ke
   }
 }
 
-// The row 2^(scale * s - max) of the keys that `masks` keep goes to a row of a left panel, with zeros up to whole
-// blocks; the sum is over all keys.
+// Writes 2^(scale * s - max) to a row of a left panel: zero for keys that `masks` drop, and up to whole k blocks.
+// Returns the sum over all keys, dropped ones included.
 inline HWY_NOINLINE float softmax_row(const float* scores, std::int64_t keys, float scale, float max,
                                       const std::uint16_t* masks, std::uint16_t* to) {
   const F32 f32;
@@ -123,24 +125,24 @@ inline HWY_NOINLINE float softmax_row(const float* scores, std::int64_t keys, fl
   return hn::GetLane(hn::SumOfLanes(f32, hn::Add(sum0, sum1)));
 }
 
-// A block of 32 keys by 32 queries of backward, and its places in the operands of the next products.
+// A block of 32 keys by 32 queries in backward: its inputs, and where its results go in operands of the next matmuls.
 struct GradientBlock {
   const float *s, *dp;             // (32, 32)
-  const float *lse, *minus_delta;  // of the queries
-  const std::uint16_t* masks;      // [key / 16 * mask_step + query], a bit a key
+  const float *lse, *minus_delta;  // per query
+  const std::uint16_t* masks;      // [key / 16 * mask_step + query], one bit per key
   std::int64_t mask_step;
-  std::uint16_t *p, *ds;    // left, k the queries
-  std::uint16_t* ds_pairs;  // right, k the keys; zipped_query says which query a column is
+  std::uint16_t *p, *ds;    // left operands, k is the query
+  std::uint16_t* ds_pairs;  // right operand, k is the key; zipped_query says which query a column holds
 };
 
-// Interleaving pairs works within lanes of 128 bits.
+// The query in a column of ds_pairs. Interleaving two rows works within 128-bit lanes, so columns come out permuted.
 inline std::int64_t zipped_query(std::int64_t column) {
   const std::int64_t half = column % kSide / 16;
   return column / kSide * kSide + column % 16 / 4 * 8 + half * 4 + column % 4;
 }
 
-// From scores s and dP: P = 2^(scale * s - lse), of which the kept ones are written, and dS = P (dP * factor where kept
-// - delta). Beyond `keys` both are 0.
+// From scores s and dP: P = 2^(scale * s - lse) and dS = P (M dP - delta), where M is `factor` for kept elements and 0
+// for dropped ones. P is written with dropped elements zero. Beyond `keys` both are zero.
 inline HWY_NOINLINE void gradient_block(GradientBlock block, std::int64_t keys, float scale, float factor) {
   const F32 f32;
   const F32Vec scales = hn::Set(f32, scale), factors = hn::Set(f32, factor);

@@ -1,4 +1,5 @@
-// Attention's backward over any Products, such as F32Products.
+// Backward of attention with vector instructions. `Products` supplies the matmuls and their packed operands, for
+// example F32Products (attention_f32-inl.h). The formulas are at the top of attention_amx_backward-inl.h.
 
 #if defined(HEARTH_KERNELS_ATTENTION_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_BACKWARD_INL_H_
@@ -16,11 +17,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-// The probabilities of a block of queries and keys are held at a time.
+// Queries and keys of the block whose probabilities are held at a time. 128 keys are one block of dropout's random
+// numbers; no comparison of 48 with other values is on record.
 inline constexpr std::int64_t kBackwardQueries = 48, kBackwardKeys = kDropoutBlock;
 
-// Scores s and dP of a query and `count` keys from `first` become the dropped probabilities and dS / scale, with zeros
-// up to whole vectors. `delta` is the sum over all keys of P * dP, which is that of dout * out.
+// For one query and the `count` keys from `first`: scores s become the probabilities after dropout, dP becomes
+// dS / scale, both with zeros up to whole vectors. `delta` is the sum over all keys of P * dP, which equals the dot
+// product of dout and out.
 inline HWY_NOINLINE void gradient_row(const AttentionHead& head, std::int64_t query, std::int64_t first,
                                       std::int64_t count, float delta, float* HWY_RESTRICT s, float* HWY_RESTRICT dp) {
   const F32 f32;
@@ -41,10 +44,10 @@ inline HWY_NOINLINE void gradient_row(const AttentionHead& head, std::int64_t qu
 
 template <class Products>
 struct BackwardBuffers {
-  typename Products::BothRows q, dout;  // of all queries
+  typename Products::BothRows q, dout;  // all queries
   Matrix dq;
   float* delta;
-  typename Products::RightColumns kt, vt;  // of a block of keys
+  typename Products::RightColumns kt, vt;  // one block of keys
   typename Products::RightRows k;
   Matrix dk, dv;
   typename Products::Scores p, ds;
@@ -107,7 +110,7 @@ HWY_NOINLINE void backward_unit(const AttentionArgs& args, const AttentionGradAr
   }
 }
 
-// A head of a sequence is one unit: dk and dv are sums over its queries, in a fixed order.
+// One task per head and sequence: dk and dv are sums over all its queries, in a fixed order.
 template <class T, class Products>
 void backward_all(const AttentionArgs& args, const AttentionGradArgs& grads) {
   const std::int64_t longest = longest_sequence(args.sequences);

@@ -13,8 +13,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-// AVX512-BF16 comes as assembly: it is no part of Highway's AVX-512 target, and functions of a target with it could
-// not be inlined here.
+// AVX512-BF16 as inline assembly: Highway's AVX-512 target does not include it, and functions compiled for a target
+// that does could not be inlined here.
 
 // sum + the products of the pairs of a and b.
 HWY_INLINE F32Vec multiply_pairs(F32Vec a, F32Vec b, F32Vec sum) {
@@ -22,7 +22,7 @@ HWY_INLINE F32Vec multiply_pairs(F32Vec a, F32Vec b, F32Vec sum) {
   return sum;
 }
 
-// 32 bf16, of `low` and then of `high`.
+// Rounds `low` and `high` to 32 bf16 numbers.
 HWY_INLINE F32Vec round_to_pairs(F32Vec low, F32Vec high) {
   F32Vec pairs;
   asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(pairs.raw) : "v"(low.raw), "v"(high.raw));

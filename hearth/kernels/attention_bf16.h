@@ -4,8 +4,8 @@
 
 namespace hearth::kernels {
 
-// Attention in blocks with AVX512-BF16's products of pairs, for AMD, where they are twice as fast as f32's. Sums and
-// softmax are f32; the probabilities and dS are rounded to bf16 before they are multiplied.
+// Blocked attention with vdpbf16ps (AVX512-BF16), for AMD, where it is twice as fast as f32. Sums and softmax are f32;
+// probabilities and dS are rounded to bf16 before they are multiplied.
 bool attention_bf16_accepts(const AttentionArgs&, cpu::Isa);
 void attention_bf16_forward(const AttentionArgs&);
 void attention_bf16_backward(const AttentionArgs&, const AttentionGradArgs&);

@@ -1,4 +1,4 @@
-// Attention's products in f32, from numbers of any format.
+// The matmuls of attention in f32, from inputs of any dtype.
 
 #if defined(HEARTH_KERNELS_ATTENTION_F32_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_F32_INL_H_
@@ -12,7 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-// What attention asks of its products: how to pack operands from rows of T and from rows of scores, and to multiply.
+// The contract of `Products` in attention_{forward,backward}-inl.h: pack operands from rows of T and from rows of
+// scores, and multiply them.
 template <class T>
 struct F32Products {
   static constexpr std::int64_t kPerCell = 1;
@@ -44,7 +45,7 @@ struct F32Products {
     }
   };
 
-  // A product that becomes the left side of others.
+  // The result of one matmul that becomes the left operand of others.
   struct Scores : Matrix {
     using Matrix::Matrix;
 

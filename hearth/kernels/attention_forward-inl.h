@@ -1,4 +1,5 @@
-// Attention's forward over any Products, such as F32Products.
+// Forward of attention with vector instructions. `Products` supplies the matmuls and their packed operands, for example
+// F32Products (attention_f32-inl.h).
 
 #if defined(HEARTH_KERNELS_ATTENTION_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_FORWARD_INL_H_
@@ -18,16 +19,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-inline constexpr std::int64_t kUnitQueries = 192;    // of one unit: enough to pay for packing K and V
-inline constexpr std::int64_t kForwardQueries = 24;  // whose scores are held at a time
-inline constexpr std::int64_t kForwardKeys = 64;     // whose values stay in the first-level cache
+// Block sizes; no comparison with other values is on record.
+inline constexpr std::int64_t kUnitQueries = 192;    // per task: enough to pay for packing K and V
+inline constexpr std::int64_t kForwardQueries = 24;  // whose rows of scores are held at a time
+inline constexpr std::int64_t kForwardKeys = 64;     // whose rows of V stay in the L1 cache
 
 struct RowStatistics {
   float max, sum;
 };
 
-// A row of scores s becomes exp(scale * s - max), times dropout's factors, and zeros up to whole vectors of keys.
-// `max` is the largest scale * s, `sum` that of the exponentials before dropout.
+// Turns a row of scores s into exp(scale * s - max) times dropout's factors, with zeros up to whole vectors of keys.
+// `max` is the largest scale * s; `sum` is the sum of the exponentials before dropout.
 inline HWY_NOINLINE RowStatistics softmax_row(const AttentionHead& head, std::int64_t query, float* row) {
   const F32 f32;
   const std::int64_t end = (head.keys + kLanes - 1) / kLanes * kLanes;

@@ -28,7 +28,7 @@ struct AttentionHead {
 
   std::uint32_t sample() const { return args.sequences.samples[sequence]; }
   std::uint32_t dropout_row(std::int64_t position) const {
-    return static_cast<std::uint32_t>(index * 65536 + position);
+    return static_cast<std::uint32_t>(index * kDropoutPositions + position);
   }
 };
 

@@ -1,5 +1,5 @@
-// The products inside attention, C(m, n) (+)= A(m, k) B(k, n), over operands of 32-bit cells: a cell is one f32, or a
-// pair of bf16 that are neighbours along k.
+// The matmuls inside attention with vector instructions: C(m, n) (+)= A(m, k) B(k, n). Operands consist of 32-bit
+// cells: a cell is one f32, or two bf16 that are neighbours along k.
 
 #if defined(HEARTH_KERNELS_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_PRODUCTS_INL_H_
@@ -22,7 +22,7 @@ namespace hearth::kernels::HWY_NAMESPACE {
 using F32Vec = hn::Vec<F32>;
 inline constexpr std::int64_t kLanes = hn::MaxLanes(F32());
 
-// A product goes through C in blocks that fill the registers: kBlockRows rows by a panel of kPanelVectors vectors.
+// C is computed in blocks that fill the vector registers: kBlockRows rows by a panel of kPanelVectors vectors.
 inline constexpr int kBlockRows = 6, kPanelVectors = kLanes == 16 ? 4 : 2;
 inline constexpr std::int64_t kPanel = kPanelVectors * kLanes;
 
@@ -35,7 +35,7 @@ struct Matrix {
   Matrix(Carver& carver, std::int64_t rows, std::int64_t cols)
       : data(carver.floats(rows * pitch_of(cols))), pitch(pitch_of(cols)) {}
 
-  // An odd number of cache lines: rows a power of two apart would crowd into few sets of the first-level cache.
+  // An odd number of cache lines: rows a power of two apart would fall into few sets of the L1 cache.
   static std::int64_t pitch_of(std::int64_t cols) { return ((cols + 15) / 16 | 1) * 16; }
 
   float* row(std::int64_t i) const { return data + i * pitch; }
@@ -56,11 +56,11 @@ struct RightCells {
   std::int64_t panel, row;
 };
 
-// MultiplyAdd()(a, b, sum) is the sum plus the product of two vectors of cells.
+// MultiplyAdd()(a, b, sum) returns sum + a * b for vectors of cells.
 template <class MultiplyAdd>
 class BlockProduct {
  public:
-  // Sums over `depth` cells. Writes whole vectors: C has room for n rounded up to them.
+  // Sums over `depth` cells. Writes whole vectors: C must have room for n rounded up to whole vectors.
   HWY_NOINLINE static void run(std::int64_t m, std::int64_t n, std::int64_t depth, const LeftCells& a,
                                const RightCells& b, const Matrix& c, bool accumulate) {
     static constexpr auto kBlocks = all_blocks(std::make_integer_sequence<int, kBlockRows>());
@@ -141,7 +141,7 @@ HWY_INLINE void transpose_columns(const float* from, std::int64_t from_pitch, fl
   hn::StoreU(hn::BitCast(f32, hn::InterleaveUpper(u64, high01, high23)), f32, to + 3 * to_pitch);
 }
 
-// B from rows that are its columns: cell (k, n) is column k of row n, in panels of kPanel rows.
+// B from a matrix that holds B transposed: cell (k, n) is column k of row n. Stored in panels of kPanel columns of B.
 struct Columns {
   Matrix some_rows;  // being transposed
   float* data;
@@ -154,7 +154,7 @@ struct Columns {
 
   RightCells right() const { return {data, kPanel * depth, kPanel}; }
 
-  // The columns n to n + kLanes, from some_rows.
+  // Fills the columns n to n + kLanes from some_rows.
   HWY_INLINE void transpose(std::int64_t n) const {
     float* to = data + n / kPanel * kPanel * depth + n % kPanel;
     for (std::int64_t k = 0; k < depth; k += 4)

@@ -1,4 +1,4 @@
-// What attention's forward and backward do with rows between the products, in f32.
+// The row-wise steps of attention between its matmuls, in f32.
 
 #if defined(HEARTH_KERNELS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_ROWS_INL_H_
@@ -18,7 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-// Dropout's factors for a query's probabilities, a block of keys at a time; ones without dropout.
+// Dropout's factors for the probabilities of one query, one block of keys at a time; all ones without dropout.
 class AttentionDropout {
  public:
   AttentionDropout(const AttentionHead& head, std::int64_t query)
@@ -26,7 +26,7 @@ class AttentionDropout {
     if (!dropout_.active()) std::ranges::fill(factors_, 1.0f);
   }
 
-  // Of the kDropoutBlock keys from `first`, a multiple of it.
+  // For the kDropoutBlock keys from `first`, which is a multiple of kDropoutBlock.
   HWY_INLINE const float* factors(std::int64_t first) {
     if (dropout_.active())
       dropout_block(F32(), dropout_.key, sample_, row_, static_cast<std::uint32_t>(first / kDropoutBlock),

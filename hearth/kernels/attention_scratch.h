@@ -7,7 +7,7 @@
 
 namespace hearth::kernels {
 
-// Cuts one buffer into aligned pieces; without a buffer it only counts.
+// Cuts one buffer into aligned pieces. Without a buffer it only counts the floats needed.
 class Carver {
  public:
   Carver() = default;
@@ -26,7 +26,7 @@ class Carver {
   std::int64_t used_ = 0;
 };
 
-// Buffers(carver, sizes...) in this thread's scratch.
+// Constructs Buffers(carver, sizes...) in this thread's scratch: once to count, once to place.
 template <class Buffers, class... Sizes>
 Buffers attention_scratch(Sizes... sizes) {
   Carver counter;

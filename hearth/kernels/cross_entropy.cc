@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 namespace {
 
-// Sums over thousands of classes go into f64 every so many.
+// Sums over thousands of classes move from f32 to f64 after this many terms.
 constexpr std::int64_t kClassBlock = 1024;
 
 float largest(std::int64_t n, const float* x) {

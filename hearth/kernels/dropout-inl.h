@@ -19,7 +19,7 @@ inline constexpr std::int64_t kDropoutBlock = 128;
 inline constexpr std::uint32_t kPhiloxMultiplier0 = 0xD2511F53u, kPhiloxMultiplier1 = 0xCD9E8D57u;
 inline constexpr std::uint32_t kPhiloxWeyl0 = 0x9E3779B9u, kPhiloxWeyl1 = 0xBB67AE85u;
 
-// Philox on the even 32-bit lanes; the odd ones hold whatever the 64-bit products leave there.
+// Philox on the even 32-bit lanes; the odd lanes hold leftovers of the 64-bit multiplications.
 template <class D>
 struct PhiloxLanes {
   using Bits = BitsOf<D>;

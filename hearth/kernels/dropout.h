@@ -26,8 +26,8 @@ struct Dropout {
 // The definition above for one element; the fast kernels are tested against it.
 bool dropout_keeps(const Dropout& dropout, std::uint32_t sample, std::uint32_t row, std::uint32_t element);
 
-// y = dropout(x), both (T, cols) of the format `type`; a token's row is its position in its sequence. The same call
-// is its own backward. In place is fine.
+// y = dropout(x), both (T, cols) of dtype `type`; the row of a token is its position in its sequence. Backward is the
+// same call on the gradient. In place is fine.
 void dropout_rows(DType type, const Sequences& sequences, std::int64_t cols, const Dropout& dropout, const void* x,
                   void* y);
 

@@ -1,4 +1,4 @@
-// Dropout's decisions as bits, for kernels that ask for the same elements of many rows; dropout.h defines them.
+// Dropout's decisions as bit masks, for kernels that need the same elements of many rows; dropout.h defines them.
 
 #if defined(HEARTH_KERNELS_DROPOUT_MASKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_DROPOUT_MASKS_INL_H_
@@ -13,8 +13,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-// The 128 elements of one block, in any row. Of Philox's words the first two rounds mix the row into one half and the
-// counter into the other; whatever of the first three rounds does not depend on the row is computed once.
+// The masks of one block of 128 elements, for any row. In the first two rounds of Philox the row reaches only half of
+// the words and the counter the other half; the parts of the first three rounds that do not depend on the row are
+// computed once, in the constructor.
 class DropoutMasks {
  public:
   DropoutMasks(const Dropout& dropout, std::uint32_t sample, std::uint32_t block)
@@ -26,7 +27,7 @@ class DropoutMasks {
     odd_ = started(high(hn::BitCast(u64, counters)));
   }
 
-  // Bit l of masks[i * step]: whether element 128 * block + 16 * i + l of the row is kept, i < 8.
+  // Bit l of masks[i * step] is set where element 128 * block + 16 * i + l of the row is kept, i < 8.
   HWY_INLINE void of_row(std::uint32_t row, std::uint16_t* masks, std::int64_t step) const {
     const std::uint64_t product =
         std::uint64_t{kPhiloxMultiplier0} * (static_cast<std::uint32_t>(sample_product_ >> 32) ^ row ^ keys_[0].lo);
@@ -53,7 +54,7 @@ class DropoutMasks {
   using U32 = Lanes::V;
   using U64 = hn::Vec<hn::RepartitionToWide<BitsOf<F32>>>;
 
-  // What the row's own numbers are joined with in the second and third round.
+  // Values that do not depend on the row, to be combined with it in the second and third round.
   struct Started {
     U32 word2_in_second, word0_in_third, word2_in_third, word3_after_third;
   };
@@ -73,7 +74,7 @@ class DropoutMasks {
             hn::Xor(high(third), hn::Set(u32, keys_[2].hi)), low(third)};
   }
 
-  // Philox's words after three rounds; `product` is that of the row in the second.
+  // Philox's words after three rounds; `product` is the row's 64-bit product in the second round.
   static HWY_INLINE Lanes joined(const Started& started, std::uint64_t product) {
     const U32 row_high = hn::Set(u32, static_cast<std::uint32_t>(product >> 32));
     const U32 row_low = hn::Set(u32, static_cast<std::uint32_t>(product));

@@ -11,7 +11,7 @@ void convert(DType from, const void* x, DType to, void* y, std::int64_t n);
 // The same on the calling thread, for tiles.
 void convert_serial(DType from, const void* x, DType to, void* y, std::int64_t n);
 
-// y += x, computed in f32, both of the format `type`.
+// y += x, computed in f32, both of dtype `type`.
 void add_into(DType type, std::int64_t n, const void* x, void* y);
 
 // x *= factor

@@ -69,7 +69,7 @@ void embedding_forward(DType type, std::int64_t tokens, std::int64_t cols, const
 
 void embedding_backward(DType type, std::int64_t tokens, std::int64_t cols, const std::int32_t* ids, const void* dy,
                         std::int64_t rows, std::int32_t padding_id, float* dtable) {
-  // Columns are cut too, because a table may have very few rows (token types: two).
+  // Columns are cut too, because an embedding may have very few rows (token types: two).
   constexpr std::int64_t kColumns = 128;
   thread_local TokensById by_id;
   by_id.assign(tokens, ids, rows, padding_id);

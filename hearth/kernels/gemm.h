@@ -12,9 +12,8 @@
 namespace hearth::kernels {
 
 // C(m, n) = [C +] A(m, k) B(k, n) [+ bias] [then an activation], sums in f32.
-// A and B are of one format; a transposed operand is stored (k, m) or (n, k). With A transposed, k counts tokens.
-// The result is cut into fixed tiles, each computed by one thread that adds up in a fixed order, so the bits do not
-// depend on the number of threads.
+// A and B have one dtype; a transposed operand is stored (k, m) or (n, k). With A transposed, k counts tokens.
+// C is cut into fixed tiles, each summed by one thread in a fixed order: bits do not depend on the number of threads.
 struct GemmArgs {
   std::int64_t m = 0, n = 0, k = 0;
   DType type = DType::f32;  // of A and B
@@ -34,8 +33,9 @@ struct GemmArgs {
   const void* packed_b = nullptr;     // B as the implementation's `pack` made it; then b is not read
 };
 
-// A right operand that many products share: B(k, n) in f32, to be rounded to `type` and packed. Where not all of it
-// changed, rows of it as it is stored: from a multiple of kPackedRows to another, or the last.
+// Packing a weight, the right operand of many matmuls: B(k, n) in f32 is rounded to `type` and written in the layout
+// that the implementation reads. Where only some stored rows changed, [row_begin, row_end) names them; both are
+// multiples of kPackedRows, or row_end is the number of rows.
 inline constexpr std::int64_t kPackedRows = 32;
 struct PackArgs {
   std::int64_t k = 0, n = 0;
@@ -45,16 +45,16 @@ struct PackArgs {
   bool b_transposed = false;
   void* packed = nullptr;
   std::int64_t row_begin = 0, row_end = std::numeric_limits<std::int64_t>::max();
-  bool past_cache = false;  // nothing reads it soon
+  bool past_cache = false;  // use non-temporal stores: nothing reads the result soon
 };
 
-// Implementations, best first; the last, a plain reference, accepts everything. Which one a format gets depends on
-// the processor and the format alone, never on a timing: results must repeat.
+// Implementations, best first; the last, a plain reference, accepts everything. The choice depends on the processor and
+// the dtype alone, never on a timing: results must repeat.
 struct GemmImpl {
   std::string_view name;
   bool (*accepts)(DType, cpu::Isa);
   void (*run)(const GemmArgs&);
-  // Set where the implementation multiplies packed right operands, so that packing them once saves time.
+  // Set where the implementation reads packed right operands, so that packing a weight once per step saves time.
   std::int64_t (*packed_bytes)(DType, std::int64_t k, std::int64_t n) = nullptr;
   void (*pack)(const PackArgs&) = nullptr;
 };

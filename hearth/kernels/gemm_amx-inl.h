@@ -1,6 +1,25 @@
 #pragma once
 
-// Products on tiles that are the processor's or, in tests, an emulation of them.
+// Matmul C(m, n) = A(m, k) B(k, n) on AMX tiles. `Tiles` is the processor's tile unit or, in tests, an emulation of it.
+//
+// Terms:
+//   tile     a register of 16 rows x 64 bytes: 16 x 32 numbers of bf16, or 16 x 16 sums of f32.
+//   left     the operand A, cut into panels of 32 rows.
+//   right    the operand B, cut into panels of 32 columns.
+//   panel    32 rows (or columns) of an operand over the whole of k. A packed panel stores its tiles one after the
+//            other in the layout that the tile instructions read (gemm_amx_pack.h).
+//   k block  32 steps along k: what one call of Tiles::multiply consumes. It loads two left and two right tiles and
+//            adds to four tiles of sums, a 32 x 32 block of C.
+//   part     fp16 has no tile instruction of its own: an fp16 number is exactly the sum of two bf16 numbers, its high
+//            and its low part. Such operands have two panels instead of one, and four matmuls are added up.
+//
+// The algorithm:
+//   1. Pack B, unless the caller passes packed weights (GemmArgs::packed_b, made once per step). Pack A where tiles
+//      cannot be loaded from it directly: it is transposed, it is fp16, or k is no multiple of 32.
+//   2. Cut C into blocks (Blocking). One thread computes one block: for each stretch of k, for each right panel, for
+//      each left panel, load the 32 x 32 sums, multiply along k, store the sums in f32 scratch.
+//   3. finish_block adds bias, applies the activation and converts the block while it is in cache.
+// Block sizes do not depend on the number of threads and each sum runs along k in order, so the bits repeat.
 
 #include <algorithm>
 #include <array>
@@ -19,10 +38,12 @@
 
 namespace hearth::kernels::amx {
 
-// Blocks of the result that one thread computes, whatever the number of threads. Summing over features a thread keeps
-// some rows in its second-level cache while the weights pass by; summing over tokens, outputs are small and sums long.
+// The block of C that one thread computes. Forward and input gradient sum over features: the thread keeps 256 rows of
+// activations in its L2 cache while the weights stream past. The weight gradient sums over tokens: C is small and k is
+// long, so its blocks are smaller. Other shapes of the first kind were measured and gained nothing
+// (docs/performance.md, "On AMX").
 struct Blocking {
-  std::int64_t rows, cols, k_blocks;  // k_blocks: how much of k is multiplied before the next panel's turn
+  std::int64_t rows, cols, k_blocks;  // k_blocks: k blocks per panel pair before the next pair's turn
 };
 inline constexpr Blocking kOverFeatures{256, 128, 128}, kOverTokens{96, 96, 32};
 inline constexpr std::int64_t kMostRowPanels = std::max(kOverFeatures.rows, kOverTokens.rows) / kPanel;
@@ -34,16 +55,17 @@ inline std::span<const Part> parts_of(DType type) {
   return split;
 }
 
-// Elements of an operand's packed panels: of every panel its parts, one behind the other.
+// Elements of all packed panels of an operand. The parts of a panel follow each other.
 inline std::int64_t packed_elements(DType type, std::int64_t size, std::int64_t k) {
   return panels_of(size) * panel_elements(k) * std::ssize(parts_of(type));
 }
 
 using Pack = void (*)(const Operand&, Part, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*);
 
-// Panels of an operand, on all threads: of all of it, or of the rows [begin, end) that it is stored in, which are
-// panels where k runs along memory and else blocks of k. Tasks read memory along its rows: a row of panels after the
-// other, or a few blocks of k for many panels.
+// Packs an operand on all threads: the whole of it, or what its stored rows [row_begin, row_end) contribute. Where k
+// runs along memory, stored rows are rows of panels; otherwise they are steps along k.
+// A task reads 32 stored rows: 64 k blocks of one panel (2,048 numbers per row), or one k block of 24 panels (768
+// numbers per row). No comparison with other task sizes is on record.
 inline void pack_rows(const Operand& operand, DType type, Pack pack, std::uint16_t* packed, std::int64_t row_begin = 0,
                       std::int64_t row_end = std::numeric_limits<std::int64_t>::max()) {
   const auto parts = parts_of(type);
@@ -66,7 +88,7 @@ inline void pack_rows(const Operand& operand, DType type, Pack pack, std::uint16
   });
 }
 
-// Memory for the length of one product.
+// Pool memory that lives as long as one matmul.
 class Buffer {
  public:
   explicit Buffer(std::int64_t elements)
@@ -111,14 +133,15 @@ class Product {
   }
 
  private:
-  // 32 rows of the left operand, packed or as they lie: where the rows are, how far apart, and how far to the next 16
-  // rows and the next 32 of k.
+  // A panel of the left operand, packed (the defaults) or in place. All distances are in elements.
   struct LeftPanel {
     const std::uint16_t* data;
-    std::int64_t pitch = kBlock, next_rows = kTileElements, next_block = 2 * kTileElements;
+    std::int64_t pitch = kBlock;                  // from one row to the next
+    std::int64_t next_rows = kTileElements;       // from the tile of rows 0-15 to that of rows 16-31
+    std::int64_t next_block = 2 * kTileElements;  // from one k block to the next
   };
   struct LeftPanels {
-    std::array<LeftPanel, 2 * kMostRowPanels> of_part;  // a panel's parts one after the other
+    std::array<LeftPanel, 2 * kMostRowPanels> of_part;  // the parts of a panel follow each other
     std::int64_t count = 0;
   };
 
@@ -132,6 +155,8 @@ class Product {
     return panels;
   }
 
+  // Rows read in place. The last rows of A may be fewer than 32: they are packed, because a tile load would read past
+  // the end.
   LeftPanel plain_panel(std::int64_t row) const {
     if (row + kPanel <= args_.m)
       return {static_cast<const std::uint16_t*>(args_.a) + row * args_.lda, args_.lda, 16 * args_.lda, kBlock};
@@ -150,6 +175,7 @@ class Product {
     finish_block(args_, row, col, row_end - row, col_end - col, sums, blocking_.cols);
   }
 
+  // sums (rows, cols) = the block's share of A B. The right panel stays in cache while all left panels use it.
   HEARTH_TILES void multiply(const LeftPanels& left, std::int64_t col_panel, std::int64_t col_panels,
                              float* sums) const {
     const std::int64_t parts = std::ssize(parts_), size = panel_elements(args_.k);
@@ -183,7 +209,7 @@ class Product {
   Blocking blocking_;
   std::int64_t k_blocks_;
   Operand a_;
-  bool packs_left_;  // else whole tiles are loaded from where the operand lies, but for the last rows
+  bool packs_left_;  // otherwise tiles are loaded from A in place, except for the last rows
   Buffer packed_a_, packed_b_;
   const std::uint16_t* right_ = nullptr;
 };

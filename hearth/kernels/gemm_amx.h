@@ -4,7 +4,7 @@
 
 namespace hearth::kernels {
 
-// Products on AMX's tiles: bf16 as it is; fp16 as the exact sum of two bf16 numbers, four products in all.
+// Matmul on AMX tiles: bf16 directly; fp16 as the exact sum of two bf16 numbers, so four bf16 matmuls.
 bool amx_accepts(DType type, cpu::Isa isa);
 void amx_gemm(const GemmArgs& args);
 

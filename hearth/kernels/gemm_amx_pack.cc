@@ -31,7 +31,7 @@ inline Row load_raw(const std::uint16_t* p, std::int64_t count) {
   return _mm512_maskz_loadu_epi16(first(count), p);
 }
 
-// The same of f32 numbers, rounded to bf16 or, where they are to be split, to fp16.
+// The same from f32 numbers: rounded to bf16, or to fp16 if they are to be split into parts.
 template <Part part>
 inline Row load_raw(const float* p, std::int64_t count) {
   const __mmask32 valid = first(count);
@@ -88,7 +88,7 @@ inline void store(const Row (&rows)[16], std::uint16_t* tile, bool past_cache) {
     for (int i = 0; i < 16; ++i) _mm512_store_si512(tile + 32 * i, rows[i]);
 }
 
-// 16 rows of 32 along k, as they lie.
+// 16 rows of 32 steps along k, in memory order.
 template <Part part, class T>
 inline void load_rows(const Operand& operand, std::int64_t row, std::int64_t k, Row (&rows)[16]) {
   for (std::int64_t i = 0; i < 16; ++i)
@@ -97,7 +97,7 @@ inline void load_rows(const Operand& operand, std::int64_t row, std::int64_t k, 
                   : _mm512_setzero_si512();
 }
 
-// 16 pairs of k for 32 of the other axis: left[i] has pair i of its first 16, right[i] of the others.
+// 16 pairs along k for 32 positions of the other axis: left[i] has pair i of positions 0-15, right[i] of 16-31.
 template <Part part, class T>
 inline void load_pairs(const Operand& operand, std::int64_t col, std::int64_t k, Row (&left)[16], Row (&right)[16]) {
   const auto row_at = [&](std::int64_t at) {
@@ -127,7 +127,7 @@ void pack_as(const Operand& operand, bool left, std::int64_t panel, std::int64_t
     } else {
       load_pairs<part, T>(operand, at, k, one, two);
     }
-    // Rows along k are the left operand's tiles, pairs of k the right one's; each is the other's transpose.
+    // Rows along k are tiles of a left operand, pairs along k tiles of a right one; each is the other's transpose.
     if (operand.k_is_contiguous != left) {
       transpose(one);
       transpose(two);

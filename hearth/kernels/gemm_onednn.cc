@@ -38,14 +38,14 @@ dnnl::cpu_isa library_isa(cpu::Isa isa) {
   return cpu::features().amx_palette_hidden ? dnnl::cpu_isa::avx512_core_bf16 : dnnl::cpu_isa::avx512_core_amx;
 }
 
-// The library takes its cap only before its first primitive.
+// oneDNN accepts a cap of the instruction set only before its first primitive.
 void cap_library() {
   static const cpu::Isa level = cpu::isa();
   static const dnnl::status capped = dnnl::set_max_cpu_isa(library_isa(level));
   check(capped == dnnl::status::success, "[oneDNN] refused to be capped to {}: a primitive was made before the cap",
         cpu::name_of(level));
   check(cpu::isa() == level,
-        "[oneDNN] works with {} since its first product and cannot change to {}; set the highest instruction set "
+        "[oneDNN] has used {} since its first matmul and cannot change to {}; set the highest instruction set "
         "before anything is computed",
         cpu::name_of(level), cpu::name_of(cpu::isa()));
 }
@@ -59,7 +59,7 @@ dnnl::memory::data_type library_type(DType type) {
   return type == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
-// What a primitive is made for; pointers come with each call.
+// The key of a primitive: shapes and dtypes. Pointers come with each call.
 struct Plan {
   std::int64_t m, n, k, lda, ldb, ldc;
   DType type;
@@ -137,7 +137,7 @@ void run_planned(const GemmTile& t) {
     try {
       found = products.try_emplace(plan, plan).first;
     } catch (const dnnl::error& error) {
-      fail("[oneDNN] cannot make a {} product of ({}, {}, {}): {}", name_of(t.type), t.m, t.n, t.k, error.what());
+      fail("[oneDNN] cannot create a {} matmul of ({}, {}, {}): {}", name_of(t.type), t.m, t.n, t.k, error.what());
     }
   }
   found->second.run(t, scratch<std::byte, Scratch::onednn>(static_cast<std::int64_t>(found->second.scratch_bytes())));
@@ -149,9 +149,9 @@ const std::byte* at(const void* base, std::int64_t elements, DType type) {
 
 std::size_t aligned(std::size_t bytes) { return (bytes + cpu::kAlignment - 1) / cpu::kAlignment * cpu::kAlignment; }
 
-// The number of tokens differs at every step, and each new shape costs the library a primitive and pages for its code.
-// So that all are soon made, what tokens decide is cut into multiples of the first number, then of the second; the rest
-// is copied into a zero-filled block.
+// The number of tokens differs from step to step, and each new shape costs a primitive and pages for its code. To need
+// few shapes, the dimension that counts tokens is cut into multiples of the first number, then of the second; the
+// remainder is copied into a zero-filled block.
 constexpr std::array<std::int64_t, 2> kRowMultiples{64, 16}, kSumMultiples{128, 32};
 constexpr std::int64_t kLastRows = kRowMultiples.back(), kLastSum = kSumMultiples.back();
 
@@ -206,7 +206,7 @@ void run_last_sum(const GemmTile& t) {
 
 bool onednn_accepts(DType type, cpu::Isa isa) {
   if (type == DType::f32) return true;
-  // Without AMX, vdpbf16ps pays on AMD alone; on Intel bf16 is faster widened to f32.
+  // Without AMX, vdpbf16ps is worth using on AMD only; on Intel, bf16 is faster when widened to f32.
   if (type != DType::bf16) return false;
   if (isa == cpu::Isa::amx) return !cpu::features().amx_palette_hidden;
   return isa >= cpu::Isa::avx512_bf16 && cpu::features().amd;

@@ -30,7 +30,7 @@ void reference_tile(const GemmTile& tile) {
     case DType::f16:
       return product<Float16>(tile);
     default:
-      fail("[gemm] no product of {}", name_of(tile.type));
+      fail("[gemm] there is no matmul of {}", name_of(tile.type));
   }
 }
 

@@ -4,7 +4,7 @@
 
 namespace hearth::kernels {
 
-// The plain product, one sum after the other in double: the oracle of the fast ones.
+// The plain matmul, one sum after the other in double: what the fast ones are tested against.
 void reference_gemm(const GemmArgs& args);
 
 }  // namespace hearth::kernels

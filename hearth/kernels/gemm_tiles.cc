@@ -10,7 +10,7 @@
 namespace hearth::kernels {
 namespace {
 
-// Fixed whatever the number of threads. With A transposed the sum runs over tokens, in chunks of kSumChunk.
+// These do not depend on the number of threads. With A transposed the sum runs over tokens, in chunks of kSumChunk.
 constexpr std::int64_t kTileRows = 256, kTileCols = 256, kSumChunk = 512;
 
 const std::byte* element(const void* base, std::int64_t index, DType type) {

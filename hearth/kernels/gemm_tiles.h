@@ -20,14 +20,14 @@ struct GemmTile {
 };
 using TileProduct = void (*)(const GemmTile&);
 
-// The whole product out of tiles, on all threads. With A transposed, sums over tokens come in fixed chunks.
+// The whole matmul, tile by tile on all threads. With A transposed, sums over tokens are made in fixed chunks.
 void run_tiled(const GemmArgs& args, TileProduct product);
 
-// The end of a product for a block of its result: bias, activation, conversion, from sums in f32.
+// The epilogue of a matmul for one block of C: bias, activation and conversion of f32 sums.
 void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols,
                   const float* sums, std::int64_t ld);
 
-// A product without terms: zeros still get their bias and activation.
+// A matmul with k = 0: zeros still get their bias and activation.
 void finish_empty_sum(const GemmArgs& args);
 
 }  // namespace hearth::kernels

@@ -4,8 +4,8 @@
 
 namespace hearth::kernels {
 
-// bf16 and fp16 where the processor has no fast product for them: operands widened to f32 tile by tile (exact), then
-// the f32 product.
+// bf16 and fp16 on processors without a fast matmul for them: operands are widened to f32 tile by tile (exact), then
+// multiplied in f32.
 bool widen_accepts(DType type, cpu::Isa isa);
 void widen_gemm(const GemmArgs& args);
 

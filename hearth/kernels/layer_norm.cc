@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 namespace {
 
-// body(i, lanes, factor) with dropout's factors, or 1 where there is none; a null token says so.
+// body(i, lanes, factor) with dropout's factors, or 1 without dropout, in which case `token` is null.
 template <class D, class Body>
 HWY_INLINE void for_row(D d, const LayerNormArgs& args, const TokenCursor* token, const Body& body) {
   if (token != nullptr) {

@@ -8,7 +8,7 @@
 namespace hearth::kernels {
 
 // z = residual + dropout(x);  y = (z - mean(z)) * rstd(z) * gamma + beta, row by row over (T, cols).
-// x, residual, z, y are of the format `type`; statistics and parameters f32. Statistics are those of z as stored.
+// x, residual, z, y have dtype `type`; statistics and parameters are f32. Statistics are computed from z as stored.
 // residual may be null; z may be x; y must be another buffer than z.
 struct LayerNormArgs {
   DType type = DType::f32;
@@ -27,7 +27,7 @@ void layer_norm_forward(const LayerNormArgs&);
 // Reads z, mean, rstd, gamma, dropout of the same arguments.
 struct LayerNormGradArgs {
   const void* dy = nullptr;
-  void* dx = nullptr;  // overwritten: dropout's mask on dz; may be dy. Without dropout and without a residual it is dz
+  void* dx = nullptr;         // overwritten: dz times dropout's mask; may be dy. Without dropout and residual it is dz
   void* dresidual = nullptr;  // dz, overwritten, or added where `accumulate_dresidual`; null: not wanted
   bool accumulate_dresidual = false;
   float *dgamma = nullptr, *dbeta = nullptr;  // (cols) f32, overwritten, or added where `accumulate_parameters`

@@ -20,7 +20,7 @@ HWY_INLINE V polynomial(D d, V x, const float (&c)[count]) {
   return sum;
 }
 
-// The same for many coefficients, as four polynomials in x^4: what follows one another is four times shorter.
+// The same for many coefficients, as four polynomials in x^4: the chain of dependent operations is four times shorter.
 template <class D, std::size_t count, class V = hn::Vec<D>>
 HWY_INLINE V long_polynomial(D d, V x, const float (&c)[count]) {
   static_assert(count >= 8);

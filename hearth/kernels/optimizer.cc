@@ -20,8 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 namespace {
 
-// How far ahead of a vector its successors are asked for, in numbers. One core of an Intel server reads a fifth faster
-// so; AMD's lose beyond the 128 of an update.
+// Prefetch distance in numbers. One core of an Intel server reads a fifth faster with it; AMD cores get slower beyond
+// the 128 of an update (docs/performance.md, "Steps taken").
 constexpr std::int64_t kSquaresAhead = 1024, kUpdateAhead = 128;
 
 double sum_of_squares_range(std::int64_t n, const float* x) {

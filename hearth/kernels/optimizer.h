@@ -4,11 +4,11 @@
 
 namespace hearth::kernels {
 
-// The sum of squares of n f32 numbers, in f64, over fixed chunks added in order. Infinite or NaN values show in it.
+// The sum of squares of n f32 numbers in f64, over fixed chunks added in order; not finite if an element is not.
 double sum_of_squares(std::int64_t n, const float* x);
 
 struct AdamWStep {
-  double lr = 0, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;  // f64, as 1 - beta2 and the like need it
+  double lr = 0, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;  // f64: 1 - beta2 needs the precision
   std::int64_t step = 1;                                                    // from 1, for the bias correction
   float grad_scale = 1;  // clipping and loss scaling, applied to the gradient as it is read
 };

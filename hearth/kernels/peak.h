@@ -4,8 +4,7 @@
 
 namespace hearth::kernels {
 
-// Operations a second that the matrix product of this format reaches on all threads, measured for a moment on a
-// shape that training uses.
+// FLOP/s that the matmul of this dtype reaches on all threads, measured briefly on a shape that training uses.
 double measure_product_rate(DType type);
 
 }  // namespace hearth::kernels

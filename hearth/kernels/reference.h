@@ -9,8 +9,7 @@
 #include "hearth/kernels/optimizer.h"
 #include "hearth/kernels/sequences.h"
 
-// The kernels once more, as plain loops: what the fast ones are tested against. Contracts: the headers of the fast
-// ones.
+// The kernels as plain loops, which the fast ones are tested against. The headers of the fast ones state the contracts.
 namespace hearth::kernels::reference {
 
 void activation_forward(Activation kind, DType type, std::int64_t n, const void* x, void* y);

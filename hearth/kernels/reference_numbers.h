@@ -7,7 +7,7 @@
 
 namespace hearth::kernels::reference {
 
-// Elements of an array of a format known at run time.
+// Elements of an array whose dtype is known at run time.
 inline double get(DType type, const void* data, std::int64_t i) {
   switch (type) {
     case DType::f32:
@@ -17,7 +17,7 @@ inline double get(DType type, const void* data, std::int64_t i) {
     case DType::f16:
       return static_cast<float>(static_cast<const Float16*>(data)[i]);
     default:
-      fail("[reference] {} is not a format to compute with; use fp32, bf16 or fp16", name_of(type));
+      fail("[reference] kernels do not compute in {}; use fp32, bf16 or fp16", name_of(type));
   }
 }
 
@@ -34,7 +34,7 @@ inline void set(DType type, void* data, std::int64_t i, double value) {
       static_cast<Float16*>(data)[i] = Float16(single);
       return;
     default:
-      fail("[reference] {} is not a format to compute with; use fp32, bf16 or fp16", name_of(type));
+      fail("[reference] kernels do not compute in {}; use fp32, bf16 or fp16", name_of(type));
   }
 }
 

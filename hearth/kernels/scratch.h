@@ -7,7 +7,7 @@
 
 namespace hearth::kernels {
 
-// Who a thread's scratch belongs to: a kernel that calls another must not share its slot.
+// The owner of a scratch buffer: a kernel that calls another must not use the same slot.
 enum class Scratch {
   gemm_amx_rows,
   gemm_tile,
@@ -44,7 +44,7 @@ class GrowingBuffer {
 
 }  // namespace detail
 
-// This thread's own buffer for `slot`, aligned, which only ever grows; its contents are undefined.
+// This thread's own buffer for `slot`, aligned. It only ever grows; its contents are undefined.
 template <class T, Scratch slot>
 T* scratch(std::int64_t count) {
   static thread_local detail::GrowingBuffer buffer;

@@ -6,9 +6,8 @@
 namespace hearth::kernels {
 
 // How a row of T tokens is cut into sequences. Sequence s has the tokens [starts[s], starts[s + 1]); the first
-// keys[s] of them serve as keys of its attention, the others (padding, where it was asked for) only as queries.
-// samples[s] is the sequence's number in the global batch: dropout is a function of it, never of where the sequence
-// lies.
+// keys[s] of them are keys in attention, the others (padding, where it was asked for) only queries. samples[s] is the
+// sequence's number in the global batch; dropout depends on that number, never on the sequence's place in the row.
 struct Sequences {
   std::span<const std::int64_t> starts;    // (S + 1)
   std::span<const std::int64_t> keys;      // (S)

@@ -1,4 +1,4 @@
-// Numbers of the three formats as vectors of f32: loads widen, stores round to nearest, ties to even, and keep a NaN.
+// f32, bf16 and fp16 arrays as vectors of f32: loads widen; stores round to nearest, ties to even, and keep a NaN.
 
 #if defined(HEARTH_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_SIMD_INL_H_
@@ -61,7 +61,7 @@ inline const std::uint16_t* bits_of(const Float16* p) { return &p->bits; }
 inline std::uint16_t* bits_of(BFloat16* p) { return &p->bits; }
 inline std::uint16_t* bits_of(Float16* p) { return &p->bits; }
 
-// Masked instructions do not touch what they leave out; AVX2 has none for 16 bits.
+// Masked loads and stores do not touch the elements they leave out; AVX2 has none for 16 bits.
 template <class D>
 HWY_INLINE hn::Vec<HalfBitsOf<D>> load_half_bits_n(D, const std::uint16_t* p, std::size_t n) {
   const HalfBitsOf<D> dh;
@@ -139,7 +139,7 @@ HWY_INLINE void store_n(D d, hn::Vec<D> v, Float16* p, std::size_t n) {
   store_half_bits_n(d, round_to_f16(d, v), bits_of(p), n);
 }
 
-// What for_vectors hands to its body: how to load and store the vector it is at.
+// The argument of for_vectors' body: loads and stores the current vector.
 struct AllLanes {
   template <class D, class T>
   HWY_INLINE hn::Vec<D> load(D d, const T* p) const {
@@ -182,7 +182,7 @@ HWY_INLINE void for_vectors(D d, std::int64_t n, const Body& body) {
   if (i < n) body(i, FirstLanes{static_cast<std::size_t>(n - i)});
 }
 
-// The sum over all vectors of body(i, lanes), in four sums at a time; lanes beyond the end must be 0.
+// The sum over all vectors of body(i, lanes), in four parallel sums; lanes beyond the end must be 0.
 template <class D, class Body>
 HWY_INLINE float sum_vectors(D d, std::int64_t n, const Body& body) {
   const auto step = static_cast<std::int64_t>(hn::Lanes(d));

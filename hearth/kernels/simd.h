@@ -8,7 +8,7 @@
 // calls a function of its HWY_NAMESPACE as HEARTH_SIMD(function)(arguments...).
 //
 // AVX2 is the baseline of the kernels although it is not the compiler's: cpu::isa() refuses a lesser processor, so
-// that Highway's scalar target would only cost compile time.
+// Highway's scalar target would only cost compile time.
 #define HWY_BASELINE_TARGETS HWY_AVX2
 
 #include <hwy/detect_targets.h>
@@ -26,7 +26,7 @@ namespace hearth::kernels {
 
 inline bool simd_is_avx512() { return cpu::isa() >= cpu::Isa::avx512; }
 
-// Which target HEARTH_SIMD calls: what the function called by it says of itself, "AVX2" or "AVX3".
+// The target that HEARTH_SIMD calls, as reported by a function called through it: "AVX2" or "AVX3".
 std::string_view simd_target_name();
 
 std::string highway_version();

@@ -18,10 +18,10 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 namespace {
 
-// Starts and ends alternate in memory and so in the lanes.
+// Start and end logits alternate in memory, and therefore in the lanes.
 hn::Vec<F32> alternate(F32 d, float even, float odd) { return hn::OddEven(hn::Set(d, odd), hn::Set(d, even)); }
 
-// log(sum(exp(logits))) of the starts and of the ends; dlogits, where not null, receives weight * softmax.
+// log(sum(exp(logits))) of the start and of the end logits; dlogits, if not null, receives weight * softmax.
 void span_softmax(std::int64_t length, const float* logits, const std::array<double, 2>& weight,
                   std::array<double, 2>& log_sum, float* dlogits) {
   const F32 d;

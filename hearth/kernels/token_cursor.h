@@ -7,7 +7,7 @@
 
 namespace hearth::kernels {
 
-// Walks over the tokens of Sequences one by one and knows each one's sample and position.
+// Walks over the tokens of Sequences one by one and knows the sample and position of each.
 class TokenCursor {
  public:
   TokenCursor(const Sequences& sequences, std::int64_t token) : sequences_(sequences), token_(token) {

@@ -5,7 +5,7 @@
 
 namespace hearth::kernels {
 
-// visitor(T()) for the number format T that kernels compute with.
+// Calls visitor(T()) with the C++ type T of the dtype.
 template <class Visitor>
 void visit_float(DType type, const Visitor& visitor) {
   switch (type) {
@@ -16,7 +16,7 @@ void visit_float(DType type, const Visitor& visitor) {
     case DType::f16:
       return visitor(Float16());
     default:
-      fail("[kernels] {} is not a format to compute with; use fp32, bf16 or fp16", name_of(type));
+      fail("[kernels] kernels do not compute in {}; use fp32, bf16 or fp16", name_of(type));
   }
 }
 

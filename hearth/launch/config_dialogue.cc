@@ -23,18 +23,18 @@ std::string in_case(std::string text, int (*convert)(int)) {
   return text;
 }
 
-// Asks again, with an explanation, until the answer fits. Enter takes the default where there is one.
+// Asks again, with an explanation, until the answer is valid. Enter alone takes the default, if there is one.
 class Questions {
  public:
   explicit Questions(Terminal& terminal) : terminal_(terminal) {}
 
-  // From here on the end of the input takes the defaults.
+  // From here on the end of the input means the defaults.
   void let_input_end() { input_may_end_ = true; }
 
   std::size_t choose(std::string_view question, const std::vector<std::string>& choices, std::size_t marked = 0) {
     const auto choice =
         terminal_.choose(question, choices, marked,
-                         "Hearth trains on CPUs, those of this machine and of the machines that mpirun reaches.");
+                         "Hearth trains on CPUs: those of this machine and of machines that mpirun can reach.");
     check_end(choice.has_value(), question);
     return choice.value_or(marked);
   }

@@ -5,9 +5,8 @@
 
 namespace hearth::launch {
 
-// The questions of `accelerate config` for this machine, one process or several on CPUs, in the order of the guides
-// that people follow. Questions of later versions come last; the end of the input answers them with their defaults,
-// and is an Error before.
+// Asks the questions of `accelerate config` for training on CPUs, in the order of the older guides. Questions of later
+// versions come last: if the input ends there, they get their defaults; before, the end of the input is an Error.
 LaunchConfig ask_launch_config(Terminal& terminal);
 
 }  // namespace hearth::launch

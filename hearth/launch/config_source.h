@@ -8,7 +8,7 @@
 
 namespace hearth::launch {
 
-// The launch file, where there is one: what --config_file names, or the default one.
+// The launch file, if there is one: that of --config_file, or the default one.
 class ConfigSource {
  public:
   explicit ConfigSource(const LaunchOptions& options) {

@@ -12,7 +12,7 @@ constexpr int kMost = 1 << 20;
 
 int number_of(std::string_view word, std::string_view text, std::string_view label) {
   const std::optional<int> number = whole_number<int>(word, 0);
-  check(number && *number < kMost, "{}: '{}' is no list of numbers and ranges, such as 0-3,8", label, text);
+  check(number && *number < kMost, "{}: '{}' is not a list of numbers and ranges such as 0-3,8", label, text);
   return *number;
 }
 

@@ -11,7 +11,7 @@
 
 namespace hearth::launch {
 
-// What was decided and why, for the table that `hearth launch` prints.
+// The settings that were chosen and why, for the table that `hearth launch` prints.
 class Decisions {
  public:
   struct Row {
@@ -39,7 +39,7 @@ class Decisions {
     rows_.push_back({std::move(name), std::move(value), std::move(reason)});
   }
 
-  // What was decided last came out otherwise.
+  // Replaces value and reason of the last row.
   void amend(std::string value, std::string reason) {
     rows_.back().value = std::move(value);
     rows_.back().reason = std::move(reason);

@@ -7,15 +7,15 @@
 
 namespace hearth::launch {
 
-// What every process of the job is told: ACCELERATE_*, where rank 0 is, threads of communication.
+// Variables that are the same for all ranks: ACCELERATE_*, MASTER_ADDR, MASTER_PORT, CCL_WORKER_*.
 Variables job_environment(const LaunchPlan& plan);
-// What one of them is told: RANK, LOCAL_RANK, sizes, threads and their places.
+// Variables of one rank: RANK, LOCAL_RANK, sizes, and OMP_* for its threads and their places.
 Variables rank_environment(const comm::World& rank, const RankPlacement& placement);
 
-// The place in the world of this host's process number `local_rank`.
+// Rank and sizes of this host's process number `local_rank`.
 comm::World rank_of(const LaunchPlan& plan, int local_rank);
 
-// A word that the ranks of one job share and no other job has.
+// A random string that the ranks of one job share; it keeps two jobs apart that use one port.
 inline constexpr std::string_view kTokenVariable = "HEARTH_JOB_TOKEN";
 std::string random_token();
 

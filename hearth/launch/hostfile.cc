@@ -27,7 +27,7 @@ std::string without_slots(const std::string& word) {
 
 std::vector<std::string> read_hostfile(const std::filesystem::path& path) {
   check(std::filesystem::is_regular_file(path),
-        "there is no hostfile {}: give one with --mpirun_hostfile, one host a line", path.string());
+        "there is no hostfile {}: give one with --mpirun_hostfile, with one host per line", path.string());
   std::istringstream file(io::read_file(path));
   std::vector<std::string> hosts;
   int number = 0;
@@ -37,10 +37,10 @@ std::vector<std::string> read_hostfile(const std::filesystem::path& path) {
     std::string word;
     if (!(words >> word)) continue;
     hosts.push_back(without_slots(word));
-    check(is_known(hosts.back()), "{}, line {}: the host '{}' is not known here; correct it, or add it to /etc/hosts",
+    check(is_known(hosts.back()), "{}, line {}: the host '{}' cannot be resolved; correct it, or add it to /etc/hosts",
           path.string(), number, hosts.back());
   }
-  check(!hosts.empty(), "the hostfile {} names no host: write one a line", path.string());
+  check(!hosts.empty(), "the hostfile {} names no host: write one per line", path.string());
   return hosts;
 }
 

@@ -25,7 +25,7 @@ Variables joined(Variables first, const Variables& second) {
   return first;
 }
 
-// Where several launchers start one job, the user may set the word; they cannot agree on one themselves.
+// Several launchers of one job cannot agree on a random token themselves; there the user may set one.
 Variables job_token(const LaunchPlan& plan) {
   const bool one_launcher = plan.way == Way::mpirun || plan.num_machines == 1;
   if (plan.way == Way::existing_world || !one_launcher || !environment(kTokenVariable).empty()) return {};
@@ -38,7 +38,7 @@ Variables restart_counts(std::int64_t attempt, const LaunchOptions& options) {
           {"TORCHELASTIC_MAX_RESTARTS", std::to_string(options.max_restarts)}};
 }
 
-// OMP_PROC_BIND, where the user set it, has bound this launcher to one core, which mpirun is not to inherit.
+// If the user set OMP_PROC_BIND, the OpenMP runtime has bound this launcher to one core, which mpirun must not inherit.
 RankPlacement whole_host() {
   RankPlacement all;
   for (const cpu::NumaNode& node : cpu::usable_machine().nodes)
@@ -58,7 +58,7 @@ class Job {
 
   const LaunchPlan& plan() const { return plan_; }
 
-  // The ranks of this host; under mpirun they come to be so without this launcher's help.
+  // The ranks of this host. Under mpirun this is only shown by --dry_run; mpirun starts them.
   std::vector<RankStart> rank_starts(std::int64_t attempt) const {
     const Variables job = joined(joined(job_environment(plan_), allocator_), attempt_environment(attempt));
     std::vector<RankStart> starts;
@@ -70,7 +70,7 @@ class Job {
     return starts;
   }
 
-  // What this launcher starts.
+  // The processes that this launcher starts itself: the ranks, or mpirun.
   std::vector<RankStart> starts(std::int64_t attempt) const {
     if (plan_.way != Way::mpirun) return rank_starts(attempt);
     const auto command = mpirun_command(mpirun_, plan_, options_, target(attempt));
@@ -85,8 +85,7 @@ class Job {
       const JobEnd end = supervise(starts(attempt), supervision);
       if (end.status == 0) return {};
       if (end.interrupted || attempt == options_.max_restarts) return {end.status, describe(end)};
-      log_warning("{}\nall processes are started again, {} of {} restarts", describe(end), attempt + 1,
-                  options_.max_restarts);
+      log_warning("{}\nrestarting all processes, restart {} of {}", describe(end), attempt + 1, options_.max_restarts);
     }
   }
 
@@ -104,7 +103,7 @@ class Job {
     const bool among_others = plan_.num_processes > 1;
     std::string sentence =
         fmt::format("{} {}", is_mpirun ? mpirun_.program : fmt::format("rank {}", end.failed_rank), end.reason);
-    if (among_others && !is_mpirun) sentence += "; all others were ended";
+    if (among_others && !is_mpirun) sentence += "; all other ranks were ended";
     if (among_others && !end.last_lines.empty())
       sentence += fmt::format("; its last lines:\n  {}", fmt::join(end.last_lines, "\n  "));
     return sentence;
@@ -124,7 +123,7 @@ LaunchEnd launch(const LaunchOptions& options, std::span<const std::string> comm
   const Job job(options, make_plan(options, ConfigSource(options), comm::world_from_environment()),
                 target_command(options, commands));
   const LaunchPlan& plan = job.plan();
-  if (plan.world.rank == 0) {  // of an existing world; there is no other yet otherwise
+  if (plan.world.rank == 0) {  // in an existing world only one rank prints; otherwise the rank is 0
     if (!options.quiet || options.dry_run) log_info("{}", plan_table(plan));
     for (const std::string& warning : plan.warnings) log_warning("{}", warning);
     if (options.dry_run) log_info("{}", command_table(job.starts(0).front().start.words, job.rank_starts(0)));

@@ -8,12 +8,12 @@
 namespace hearth::launch {
 
 struct LaunchEnd {
-  int status = 0;       // the failing rank's
+  int status = 0;       // of the rank that failed first
   std::string failure;  // which rank failed, how, and its last lines
 };
 
-// Runs what `hearth launch` was asked for. `commands` are the names of Hearth's own commands. A single process, and one
-// in an existing world, takes this process's place.
+// Runs `hearth launch`. `commands` are the names of Hearth's own commands. If one process is to run, or another
+// launcher has started this one, the target replaces this process (exec).
 LaunchEnd launch(const LaunchOptions& options, std::span<const std::string> commands);
 
 }  // namespace hearth::launch

@@ -31,10 +31,10 @@ class Reader {
 
   LaunchConfig read(io::Json json) {
     convert_earlier_keys(json);
-    check(json.contains("distributed_type"), "{} lacks the key distributed_type, which is NO or MULTI_CPU", file_);
+    check(json.contains("distributed_type"), "{} has no key distributed_type; add it with the value NO or MULTI_CPU",
+          file_);
     for (const auto& [key, value] : json.items()) set(key, value);
-    check(unknown_.empty(), "{} has keys that are not known: {}; correct or remove them", file_,
-          fmt::join(unknown_, ", "));
+    check(unknown_.empty(), "{} has unknown keys: {}; correct or remove them", file_, fmt::join(unknown_, ", "));
     if (config_.distributed_type == "no") config_.distributed_type = "NO";
     if (config_.dynamo_backend == "NO") config_.dynamo_backend.reset();
     if (config_.num_processes == -1) config_.num_processes.reset();
@@ -61,10 +61,10 @@ class Reader {
     const auto foreign = std::ranges::find(foreign_keys(), key, &ForeignKey::name);
     const bool is_table = std::ranges::find(keys_, key, &LaunchKey::table) != keys_.end();
     if (key == "compute_environment") {
-      check(value == kThisMachine, "{}: compute_environment is {}; Hearth knows {} alone", file_, io::excerpt(value),
+      check(value == kThisMachine, "{}: compute_environment is {}; Hearth supports {} only", file_, io::excerpt(value),
             kThisMachine);
     } else if (key == "gpu_ids" && value == "all") {
-      log_warning("{}: gpu_ids has no effect, Hearth trains on CPUs", file_);
+      log_warning("{}: gpu_ids has no effect: Hearth trains on CPUs", file_);
     } else if (foreign != foreign_keys().end()) {
       check(asks_for_nothing(value), "{}: {} asks for {}, but Hearth trains on CPUs; remove the key", file_, key,
             foreign->asks_for);
@@ -79,7 +79,8 @@ class Reader {
     const auto key =
         std::ranges::find_if(keys_, [&](const LaunchKey& known) { return known.table == table && known.name == name; });
     if (key == keys_.end()) {
-      unknown_.push_back(fmt::format("{} (the nearest is {})", name, nearest(name)));
+      const std::string near = nearest(name);
+      unknown_.push_back(near.empty() ? name : fmt::format("{} (did you mean {}?)", name, near));
     } else if (!value.is_null()) {
       check(!value.is_structured(), "{}: {} must be one value, found {}", file_, name, io::excerpt(value));
       assign(key->target, {word_of(value)}, fmt::format("{}: {}", file_, name));
@@ -87,7 +88,7 @@ class Reader {
   }
 
   static std::string word_of(const io::Json& value) {
-    if (value.is_boolean()) return value == true ? "yes" : "no";  // `mixed_precision: no` without its quotes
+    if (value.is_boolean()) return value == true ? "yes" : "no";  // an unquoted `mixed_precision: no`
     return value.is_string() ? value.get<std::string>() : value.dump();
   }
 
@@ -100,7 +101,7 @@ class Reader {
 
   void check_values() {
     check(config_.distributed_type == "NO" || config_.distributed_type == "MULTI_CPU",
-          "{}: distributed_type is {}; Hearth trains on CPUs, which is NO or MULTI_CPU", file_,
+          "{}: distributed_type is {}; Hearth trains on CPUs: use NO or MULTI_CPU", file_,
           io::excerpt(config_.distributed_type));
     check(config_.mixed_precision == "no" || config_.mixed_precision == "fp16" || config_.mixed_precision == "bf16",
           "{}: mixed_precision is {}; on CPUs it is no, fp16 or bf16", file_, io::excerpt(config_.mixed_precision));
@@ -121,11 +122,13 @@ class Reader {
   std::vector<std::string> unknown_;
 };
 
-// use_cpu is the last key of every file that a program wrote; without it, a last line without an end tells of a cut.
+// use_cpu is the last key of every file that a program wrote. If it is missing and the last line has no newline, the
+// file was cut off.
 void check_whole(const io::Json& json, const std::string& text, const std::string& file) {
   check(text.empty() || text.ends_with('\n') || (json.is_object() && json.contains("use_cpu")),
-        "{}, line {}: the line does not end and use_cpu is missing, so the file was cut off; if it is whole, end the "
-        "line",
+        "{}, line {}: the line has no newline and use_cpu is missing, so the file seems to be cut off; if it is "
+        "complete, "
+        "add the newline",
         file, 1 + std::ranges::count(text, '\n'));
 }
 
@@ -142,14 +145,13 @@ struct JsonOf {
 std::filesystem::path default_config_path() { return io::hugging_face_home() / "accelerate" / "default_config.yaml"; }
 
 LaunchConfig read_launch_config(const std::filesystem::path& path) {
-  check(std::filesystem::exists(path), "there is no configuration {}; `hearth config` writes one", path.string());
+  check(std::filesystem::exists(path), "there is no launch file {}; `hearth config` writes one", path.string());
   const std::string file = path.string(), text = io::read_file(path);
   io::Json json = is_json(path) ? io::parse_json(text, file) : io::parse_yaml(text, file);
   if (!is_json(path)) check_whole(json, text, file);
-  check(json.is_object(), "{} is no launch configuration: it must hold keys and values; `hearth config` writes one",
-        file);
+  check(json.is_object(), "{} is not a launch file: it must hold keys and values; `hearth config` writes one", file);
   const LaunchConfig config = Reader(file).read(std::move(json));
-  if (config.ipex) log_info("{}: what ipex stands for is always on", file);
+  if (config.ipex) log_info("{}: ipex has no effect: its optimizations are always on", file);
   return config;
 }
 
@@ -164,7 +166,7 @@ io::Json launch_config_json(LaunchConfig config) {
     if (value.is_null()) continue;
     (key.table.empty() ? json : json[std::string(key.table)])[std::string(key.name)] = std::move(value);
   }
-  // Accelerate keeps a number that was typed as text, and its own default as a number.
+  // Accelerate writes a number that the user typed as a string, and its own default as a number.
   if (config.mpirun_ccl != 1) json["mpirun_config"]["mpirun_ccl"] = std::to_string(config.mpirun_ccl);
   if (!config.mpirun_hostfile) json.erase("mpirun_config");
   if (!config.use_cpu && !config.ipex) json.erase("ipex_config");

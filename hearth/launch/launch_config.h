@@ -7,8 +7,8 @@
 
 namespace hearth::launch {
 
-// What `hearth config` writes and `hearth launch` reads: the CPU part of Accelerate's launch file. Members bear the
-// file's names; those of its inner tables (ipex_config, mpirun_config, dynamo_config) stand here beside the others.
+// The file that `hearth config` writes and `hearth launch` reads: the CPU part of Accelerate's launch file. Members are
+// named like its keys; those of the inner tables (ipex_config, mpirun_config, dynamo_config) are members, too.
 struct LaunchConfig {
   bool debug = false;
   std::string distributed_type = "NO";  // or MULTI_CPU
@@ -27,10 +27,10 @@ struct LaunchConfig {
   bool ipex = false;
 
   std::optional<std::string> mpirun_hostfile;  // set: ranks are started by mpirun
-  std::int64_t mpirun_ccl = 1;                 // threads of oneCCL a rank
+  std::int64_t mpirun_ccl = 1;                 // oneCCL worker threads per rank
 
-  std::optional<std::string> dynamo_backend;  // INDUCTOR and the like, for Python scripts
-  std::optional<std::string> dynamo_mode;     // empty: torch.compile's own default, of these four
+  std::optional<std::string> dynamo_backend;  // INDUCTOR for example; for Python scripts
+  std::optional<std::string> dynamo_mode;     // empty, as the next three: torch.compile's own default
   std::optional<bool> dynamo_use_dynamic;
   std::optional<bool> dynamo_use_fullgraph;
   std::optional<bool> dynamo_use_regional_compilation;
@@ -40,10 +40,10 @@ struct LaunchConfig {
 // set.
 std::filesystem::path default_config_path();
 
-// YAML, or JSON where the name ends in .json. Keys of earlier versions of Accelerate are converted; keys that are
-// unknown, or that ask for what is not a CPU, are an Error that names them.
+// Reads YAML, or JSON if the name ends in .json. Keys of earlier versions of Accelerate are converted. Unknown keys,
+// and keys that ask for GPUs and other devices, are an Error that names them.
 LaunchConfig read_launch_config(const std::filesystem::path& path);
-// Key for key as Accelerate writes it, in one step.
+// Writes the same keys as Accelerate, and replaces the file atomically.
 void write_launch_config(const LaunchConfig& config, const std::filesystem::path& path);
 
 }  // namespace hearth::launch

@@ -10,7 +10,7 @@
 
 namespace hearth::launch {
 
-// A key of the launch file: the inner table it stands in (empty: none), the member that holds its value, its meaning.
+// A key of the launch file: its inner table (empty: none), its name, the member that holds its value, its meaning.
 struct LaunchKey {
   std::string_view table, name;
   ArgumentTarget target;
@@ -18,13 +18,13 @@ struct LaunchKey {
 };
 std::vector<LaunchKey> launch_keys(LaunchConfig& config);
 
-// Keys of Accelerate that ask for what is not a CPU; accepted where they ask for nothing.
+// Keys of Accelerate for GPUs, TPUs and services. They are accepted only with a value that asks for nothing.
 struct ForeignKey {
   std::string_view name, asks_for;
 };
 std::span<const ForeignKey> foreign_keys();
 
-// What is written: the keys that have a value, and those of the foreign ones that Accelerate writes too.
+// The content of the file: the keys that have a value, and the foreign keys that Accelerate always writes.
 io::Json launch_config_json(LaunchConfig config);
 
 }  // namespace hearth::launch

@@ -10,7 +10,7 @@
 namespace hearth::launch {
 namespace {
 
-// Flags that take no value: the word after one of them may be the target.
+// Flags without a value: the word after one of them may be the target.
 constexpr std::string_view kSwitches[] = {"quiet",
                                           "dry_run",
                                           "debug",
@@ -41,7 +41,7 @@ bool is_switch(std::string_view flag) {
   return std::ranges::find(kSwitches, name) != std::end(kSwitches);
 }
 
-// The launcher's own flags, and from where on the words belong to the target.
+// The launcher's own flags; `target` becomes the index of the first word after them.
 std::vector<std::string> own_words(std::span<const std::string> words, std::size_t& target) {
   std::vector<std::string> own;
   for (target = 0; target < words.size() && words[target].size() > 1 && words[target][0] == '-'; ++target) {
@@ -62,87 +62,102 @@ std::vector<std::string> own_words(std::span<const std::string> words, std::size
 
 void declare_processes(Arguments& arguments, LaunchOptions& options) {
   arguments.section("Processes");
-  arguments.add("num_processes", &options.num_processes, "in all; one a NUMA node otherwise").at_least(1);
-  arguments.add("num_machines", &options.num_machines, "hosts; each runs as many processes").at_least(1);
   arguments
-      .add("machine_rank", &options.machine_rank, "which host this is, where each has a `hearth launch` of its own")
+      .add("num_processes", &options.num_processes, "number of processes on all hosts; if not given, one per NUMA node")
+      .at_least(1);
+  arguments.add("num_machines", &options.num_machines, "number of hosts; each runs the same number of processes")
+      .at_least(1);
+  arguments.add("machine_rank", &options.machine_rank, "rank of this host, if `hearth launch` is started on every host")
       .at_least(0);
-  arguments.add("main_process_ip", &options.main_process_ip, "the host of rank 0");
-  arguments.add("main_process_port", &options.main_process_port, "its port; 0: any that is free")
+  arguments.add("main_process_ip", &options.main_process_ip, "address of the host of rank 0");
+  arguments.add("main_process_port", &options.main_process_port, "port of rank 0; 0: any free port")
       .at_least(0)
       .at_most(65535);
-  arguments.add("mpirun", &options.mpirun, "start the processes with mpirun, on this host as well");
-  arguments.add("mpirun_hostfile", &options.mpirun_hostfile, "the hosts for mpirun, one a line");
-  arguments.add("mpirun_ccl", &options.mpirun_ccl, "threads of oneCCL a process under mpirun").at_least(0);
+  arguments.add("mpirun", &options.mpirun, "start the processes with mpirun, even on one host");
+  arguments.add("mpirun_hostfile", &options.mpirun_hostfile, "file of hosts for mpirun, one per line");
+  arguments.add("mpirun_ccl", &options.mpirun_ccl, "oneCCL worker threads per process under mpirun").at_least(0);
 }
 
 void declare_placement(Arguments& arguments, LaunchOptions& options) {
   arguments.section("Cores");
-  arguments.add("num_cpu_threads_per_process", &options.num_cpu_threads_per_process, "OMP_NUM_THREADS").at_least(1);
-  arguments.add("ninstances", &options.ninstances, "processes on this host").at_least(1);
-  arguments.add("ncores_per_instance", &options.ncores_per_instance, "cores a process for computing").at_least(1);
-  arguments.add("nodes_list", &options.nodes_list, "NUMA nodes to use, such as 0,2-3");
-  arguments.add("cores_list", &options.cores_list, "hardware threads to use, such as 0-15");
-  arguments.add("use_logical_cores", &options.use_logical_cores, "one thread a hardware thread instead of one a core");
-  arguments.add("ccl_worker_count", &options.ccl_worker_count, "cores a process set aside for communication")
+  arguments
+      .add("num_cpu_threads_per_process", &options.num_cpu_threads_per_process, "threads per process (OMP_NUM_THREADS)")
+      .at_least(1);
+  arguments.add("ninstances", &options.ninstances, "number of processes on this host, as in ipexrun").at_least(1);
+  arguments.add("ncores_per_instance", &options.ncores_per_instance, "compute cores per process").at_least(1);
+  arguments.add("nodes_list", &options.nodes_list, "NUMA nodes to use: 0,2-3");
+  arguments.add("cores_list", &options.cores_list, "hardware threads to use: 0-15");
+  arguments.add("use_logical_cores", &options.use_logical_cores,
+                "one thread per hardware thread instead of one per core");
+  arguments.add("ccl_worker_count", &options.ccl_worker_count, "cores per process reserved for communication")
       .at_least(0);
-  arguments.add("enable_cpu_affinity", &options.enable_cpu_affinity, "told to the script; processes are always bound");
-  arguments.add("memory_allocator", &options.memory_allocator, "what malloc is")
+  arguments.add("enable_cpu_affinity", &options.enable_cpu_affinity,
+                "passed to scripts; processes are always pinned to their cores");
+  arguments.add("memory_allocator", &options.memory_allocator, "malloc implementation to preload")
       .choices({"auto", "default", "tcmalloc", "jemalloc"});
 }
 
 void declare_script(Arguments& arguments, LaunchOptions& options) {
   arguments.section("Target");
-  arguments.add("module", &options.module, "the target is a Python module; also -m");
-  arguments.add("no_python", &options.no_python, "the target is a program, whatever its name");
-  arguments.add("cpu", &options.cpu, "use no accelerator: always so here");
-  arguments.add("ipex", &options.ipex, "told to scripts as ACCELERATE_USE_IPEX");
+  arguments.add("module", &options.module, "TARGET is a Python module; also -m");
+  arguments.add("no_python", &options.no_python, "TARGET is a program, whatever its name");
+  arguments.add("cpu", &options.cpu, "train on the CPU; always so");
+  arguments.add("ipex", &options.ipex, "passed to scripts as ACCELERATE_USE_IPEX");
   arguments
       .add("mixed_precision", &options.mixed_precision,
-           "what is trained in where neither --fp16 nor --bf16 is given; also told to scripts")
+           "mixed precision for commands without --fp16 or --bf16; also passed to scripts")
       .choices({"no", "fp16", "bf16"});
-  arguments.add("dynamo_backend", &options.dynamo_backend, "told to scripts as ACCELERATE_DYNAMO_BACKEND");
-  arguments.add("dynamo_mode", &options.dynamo_mode, "told to scripts as ACCELERATE_DYNAMO_MODE");
+  arguments.add("dynamo_backend", &options.dynamo_backend, "passed to scripts as ACCELERATE_DYNAMO_BACKEND");
+  arguments.add("dynamo_mode", &options.dynamo_mode, "passed to scripts as ACCELERATE_DYNAMO_MODE");
   arguments.add("dynamo_use_fullgraph", &options.dynamo_use_fullgraph,
-                "told to scripts as ACCELERATE_DYNAMO_USE_FULLGRAPH");
-  arguments.add("dynamo_use_dynamic", &options.dynamo_use_dynamic, "told to scripts as ACCELERATE_DYNAMO_USE_DYNAMIC");
+                "passed to scripts as ACCELERATE_DYNAMO_USE_FULLGRAPH");
+  arguments.add("dynamo_use_dynamic", &options.dynamo_use_dynamic,
+                "passed to scripts as ACCELERATE_DYNAMO_USE_DYNAMIC");
   arguments.add("dynamo_use_regional_compilation", &options.dynamo_use_regional_compilation,
-                "told to scripts as ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION");
+                "passed to scripts as ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION");
 }
 
 void declare_supervision(Arguments& arguments, LaunchOptions& options) {
   arguments.section("Supervision");
-  arguments.add("max_restarts", &options.max_restarts, "start all again so often after a failure").at_least(0);
+  arguments.add("max_restarts", &options.max_restarts, "restart all processes at most N times after a failure")
+      .at_least(0);
   arguments.add("log_dir", &options.log_dir,
-                "a folder for each rank's output, rank_N.stdout.log and rank_N.stderr.log");
+                "folder for the output of each rank: rank_N.stdout.log, rank_N.stderr.log");
   arguments.add("tee", &options.tee,
-                "what also goes to the terminal: 0 nothing, 1 stdout, 2 stderr, 3 both, or 0:3,1:2 by rank; also -t");
-  arguments.add("quiet", &options.quiet, "no table of what was decided; also -q");
-  arguments.add("debug", &options.debug, "told to scripts as ACCELERATE_DEBUG_MODE");
-  arguments.add("dry_run", &options.dry_run, "print what would run where, and start nothing");
+                "output that also goes to the terminal: 0 none, 1 stdout, 2 stderr, 3 both; 0:3,1:2 by rank; also -t");
+  arguments.add("quiet", &options.quiet, "do not print the launch plan; also -q");
+  arguments.add("debug", &options.debug, "passed to scripts as ACCELERATE_DEBUG_MODE");
+  arguments.add("dry_run", &options.dry_run, "print the launch plan and start nothing");
 }
 
 void declare_foreign(Arguments& arguments) {
-  arguments.ignored({"monitor_interval"}, "the end of a process is seen at once");
-  constexpr std::string_view kMeetingPlace = "processes meet at --main_process_ip and --main_process_port";
-  arguments.ignored_switches({"same_network"}, kMeetingPlace);
-  arguments.ignored({"rdzv_backend", "rdzv_conf", "role"}, kMeetingPlace);
+  arguments.ignored({"monitor_interval"}, "the end of a process is noticed at once");
+  constexpr std::string_view kRendezvous = "processes always meet at --main_process_ip and --main_process_port";
+  arguments.ignored_switches({"same_network"}, kRendezvous);
+  arguments.ignored({"rdzv_backend", "rdzv_conf", "role"}, kRendezvous);
   arguments.refused({"multi_gpu", "tpu", "use_xpu", "gpu_ids", "use_deepspeed", "deepspeed_config_file", "use_fsdp",
                      "use_megatron_lm", "use_parallelism_config", "tpu_use_cluster", "tpu_use_sudo", "vm", "env",
                      "downcast_bf16", "fp8_backend", "aws_access_key_id", "aws_secret_access_key"},
-                    "is for accelerators or a cloud service: Hearth trains on CPUs");
+                    "is for accelerators or a cloud service, but Hearth trains on CPUs; leave it out");
 }
 
 }  // namespace
 
 LaunchOptions parse_launch_options(std::span<const std::string> words) {
   LaunchOptions options;
-  Arguments arguments("hearth launch [flags]",
-                      "Starts TARGET, with its arguments, in one or many processes, each on its own cores.\nTARGET is "
-                      "one of Hearth's commands (run_qa), a Python script (x.py), or any program.");
-  arguments.positional("TARGET", &options.target, "what to run; the words after it are its own").required();
-  arguments.add("config_file", &options.config_file, "what `hearth config` wrote, instead of the default file");
-  arguments.add("no_config_file", &options.no_config_file, "read none, not even the default one");
+  Arguments arguments(
+      "hearth launch [flags]",
+      "Runs TARGET, with its arguments, in one or more processes, each pinned to its own cores.\nTARGET "
+      "is a command of hearth (run_qa), a Python script (x.py), or any program.");
+  arguments.forbid_abbreviations();
+  arguments.examples({"hearth launch --num_processes 2 run_qa options.yaml",
+                      "hearth launch --dry_run --num_processes 4 train.py --lr 3e-5",
+                      "hearth launch --num_machines 2 --mpirun_hostfile hosts --num_processes 4 run_qa options.yaml"});
+  arguments
+      .positional("TARGET", &options.target, "command, script or program to run; the words after it are its arguments")
+      .required();
+  arguments.add("config_file", &options.config_file, "configuration file of `hearth config`, if not the default one");
+  arguments.add("no_config_file", &options.no_config_file, "read no configuration file");
   declare_processes(arguments, options);
   declare_placement(arguments, options);
   declare_supervision(arguments, options);

@@ -25,8 +25,8 @@ class Planner {
   }
 
   LaunchPlan plan() {
-    // One process that somebody or srun has started is no world: it may start one. Not so one of an MPI, whose
-    // variables its ranks would inherit.
+    // A single process started by hand or by srun may spawn ranks. One started by mpirun may not: its children would
+    // inherit the MPI variables.
     const std::string& launcher = plan_.world.launcher;
     const bool by_mpi = launcher != "none" && launcher != "environment" && launcher != "slurm";
     const bool exists = by_mpi || plan_.world.size > 1;
@@ -49,20 +49,19 @@ class Planner {
   void join_world() {
     plan_.way = Way::existing_world;
     if (options_.log_dir || options_.max_restarts > 0)
-      warn("--log_dir and --max_restarts have no effect on a world that exists already: {} runs it",
+      warn("--log_dir and --max_restarts have no effect on ranks that another launcher ({}) has started",
            plan_.world.launcher);
     plan_.num_processes = plan_.world.size;
     plan_.local_processes = plan_.world.local_size;
     const std::string found =
-        fmt::format("this is rank {} of a world that exists already ({})", plan_.world.rank, plan_.world.launcher);
+        fmt::format("this is rank {} of a job started by {}", plan_.world.rank, plan_.world.launcher);
     plan_.decisions.note("num_processes", std::to_string(plan_.num_processes), found + ": one process is started");
-    check(
-        !options_.num_processes || *options_.num_processes == plan_.world.size,
-        "--num_processes {} and the world that was found here ({}), of {}, do not agree: start as many as you ask for",
-        options_.num_processes.value_or(0), plan_.world.launcher, plan_.world.size);
+    check(!options_.num_processes || *options_.num_processes == plan_.world.size,
+          "--num_processes {}, but this job was started with {} processes ({}): leave the flag out, or start as many",
+          options_.num_processes.value_or(0), plan_.world.size, plan_.world.launcher);
     if (const auto wanted = file_.get(&LaunchConfig::num_processes); wanted && *wanted != plan_.world.size)
-      warn("{} says num_processes: {}, but the world that was found here ({}) has {}, which counts", file_.path(),
-           *wanted, plan_.world.launcher, plan_.world.size);
+      warn("{} says num_processes: {}, but this job was started with {} processes ({}), which is used", file_.path(),
+           *wanted, plan_.world.size, plan_.world.launcher);
   }
 
   void choose_way() {
@@ -86,7 +85,7 @@ class Planner {
                                                    {1, "by default"}})
             .value();
     check(!here || *here >= machines,
-          "{} names {} host(s), but {} machines are to be used: add hosts, or lower --num_machines",
+          "{} names {} host(s), but --num_machines is {}: add hosts, or lower --num_machines",
           plan_.hostfile.value_or(""), hosts_.size(), machines);
     const std::vector<cpu::NumaNode> nodes = chosen_nodes(machine_, plan_.request);
     const auto by_cores =
@@ -94,31 +93,32 @@ class Planner {
     const auto instances = options_.ninstances ? std::optional(*options_.ninstances * machines) : std::nullopt;
     const std::int64_t processes =
         plan_.decisions
-            .choose<std::int64_t>("num_processes",
-                                  {{options_.num_processes, "--num_processes"},
-                                   {instances, "--ninstances"},
-                                   {by_cores, "as many as --ncores_per_instance leaves cores for"},
-                                   {processes_of_file(machines), file_.path()},
-                                   {static_cast<std::int64_t>(nodes.size()) * machines, "by default one a NUMA node"}})
+            .choose<std::int64_t>(
+                "num_processes", {{options_.num_processes, "--num_processes"},
+                                  {instances, "--ninstances"},
+                                  {by_cores, "as many as fit with --ncores_per_instance"},
+                                  {processes_of_file(machines), file_.path()},
+                                  {static_cast<std::int64_t>(nodes.size()) * machines, "by default one per NUMA node"}})
             .value();
     check(processes % machines == 0,
-          "{} processes do not divide among {} machines: each runs as many; change --num_processes or --num_machines",
-          processes, machines);
-    check(processes <= 65536 && processes > 0, "--num_processes {} is no number of processes", processes);
+          "{} processes do not divide evenly among {} machines: change --num_processes or --num_machines", processes,
+          machines);
+    check(processes <= 65536 && processes > 0, "--num_processes {} must be between 1 and 65536", processes);
     plan_.num_processes = static_cast<int>(processes);
     plan_.num_machines = static_cast<int>(machines);
     plan_.local_processes = plan_.num_processes / plan_.num_machines;
     if (plan_.way != Way::mpirun) choose_machine();
   }
 
-  // Where the file says that nothing is distributed, and nothing else says otherwise, its number counts for nothing.
+  // `distributed_type: NO` overrides `num_processes` from the same file unless a flag asks for several processes.
   std::optional<std::int64_t> processes_of_file(std::int64_t machines) {
     const auto number = file_.get(&LaunchConfig::num_processes);
     const bool one = file_.get(&LaunchConfig::distributed_type) == "NO" && plan_.way != Way::mpirun && machines == 1;
     const bool asked = options_.num_processes || options_.ninstances || options_.ncores_per_instance;
     if (!one || asked || number.value_or(1) <= 1) return number;
     warn(
-        "{} says num_processes: {}, but also distributed_type: NO, so one process is started; MULTI_CPU starts several",
+        "{} says num_processes: {}, but also distributed_type: NO, so one process is started; use distributed_type: "
+        "MULTI_CPU to start several",
         file_.path(), *number);
     return 1;
   }
@@ -130,8 +130,8 @@ class Planner {
                                                    {file_.get(&LaunchConfig::machine_rank), file_.path()},
                                                    {0, "by default"}})
             .value();
-    check(number < plan_.num_machines, "--machine_rank {}: {} machine(s) count from 0 to {}", number,
-          plan_.num_machines, plan_.num_machines - 1);
+    check(number < plan_.num_machines, "--machine_rank {}: the rank of one of {} machine(s) is between 0 and {}",
+          number, plan_.num_machines, plan_.num_machines - 1);
     plan_.machine_rank = static_cast<int>(number);
     const bool supervised = options_.log_dir || options_.max_restarts > 0;
     plan_.way = plan_.num_processes == 1 && !supervised ? Way::one_process : Way::processes;
@@ -155,7 +155,7 @@ class Planner {
         "num_cpu_threads_per_process", {{options_.num_cpu_threads_per_process, "--num_cpu_threads_per_process"},
                                         {number_in_environment("OMP_NUM_THREADS"), "OMP_NUM_THREADS"}});
     if (request.threads == 0) request.threads.reset();
-    check(request.threads.value_or(0) <= cpu::kMostThreads, "{} threads a process are too many: {} are the most",
+    check(request.threads.value_or(0) <= cpu::kMostThreads, "{} threads per process are too many: the limit is {}",
           request.threads.value_or(0), cpu::kMostThreads);
     if (options_.nodes_list) request.nodes = parse_cpu_list(*options_.nodes_list, "--nodes_list");
     if (options_.cores_list) request.processors = parse_cpu_list(*options_.cores_list, "--cores_list");
@@ -182,26 +182,25 @@ class Planner {
     }
     if (!request.threads)
       plan_.decisions.note("num_cpu_threads_per_process", std::to_string(plan_.placement.front().threads),
-                           machine_.processor_quota ? "the processor time of this control group, or one a core"
-                                                    : "one a core of the process");
+                           machine_.processor_quota ? "one per core, limited by the CPU quota of this control group"
+                                                    : "one per core of the process");
   }
 
   void choose_meeting_point() {
     Decisions& decisions = plan_.decisions;
     const auto none = std::optional<std::string>();
     const bool over_hosts = plan_.way == Way::existing_world ? plan_.world.several_hosts() : plan_.num_machines > 1;
-    plan_.main_ip =
-        decisions
-            .choose<std::string>(
-                "main_process_ip",
-                {{options_.main_process_ip, "--main_process_ip"},
-                 {file_.get(&LaunchConfig::main_process_ip), file_.path()},
-                 {text_in_environment("MASTER_ADDR"), "MASTER_ADDR"},
-                 {over_hosts && !hosts_.empty() ? std::optional(hosts_.front()) : none, "the first of the hostfile"},
-                 {over_hosts ? none : std::optional(kHere), "all ranks are on this host"}})
-            .value_or("");
+    plan_.main_ip = decisions
+                        .choose<std::string>("main_process_ip",
+                                             {{options_.main_process_ip, "--main_process_ip"},
+                                              {file_.get(&LaunchConfig::main_process_ip), file_.path()},
+                                              {text_in_environment("MASTER_ADDR"), "MASTER_ADDR"},
+                                              {over_hosts && !hosts_.empty() ? std::optional(hosts_.front()) : none,
+                                               "the first host of the hostfile"},
+                                              {over_hosts ? none : std::optional(kHere), "all ranks are on this host"}})
+                        .value_or("");
     check(plan_.way != Way::processes || !over_hosts || !plan_.main_ip.empty(),
-          "{} machines need to know where rank 0 is: give --main_process_ip and --main_process_port on each",
+          "{} machines must know the host of rank 0: give --main_process_ip and --main_process_port on each",
           plan_.num_machines);
     choose_port(over_hosts);
   }
@@ -214,20 +213,20 @@ class Planner {
                                                        {number_in_environment("MASTER_PORT"), "MASTER_PORT"}});
     plan_.main_port = given.value_or(kPort);
     if (!given) decisions.note("main_process_port", std::to_string(kPort), "by default");
-    check(plan_.main_port <= 65535, "{} is no port: they end at 65535", plan_.main_port);
+    check(plan_.main_port <= 65535, "{} is not a port: the highest is 65535", plan_.main_port);
     const bool listens_here = (plan_.way == Way::processes && plan_.num_processes > 1 && plan_.machine_rank == 0) ||
                               (plan_.way == Way::mpirun && plan_.num_machines == 1);
     check(plan_.main_port != 0 || plan_.way == Way::one_process || (listens_here && !over_hosts),
-          "--main_process_port 0: the ranks of several launchers cannot guess the same free port; name one");
+          "--main_process_port 0: several launchers cannot choose the same free port; give its number");
     const bool must_change = plan_.main_port == 0 || (listens_here && !claim_port(static_cast<int>(plan_.main_port)));
     check(!must_change || plan_.main_port == 0 || (!given && !over_hosts),
-          "the port {} is in use on this host: choose another with --main_process_port, or 0 for any that is free",
+          "port {} is in use on this host: choose another with --main_process_port, or 0 for any free one",
           plan_.main_port);
     if (!must_change) return;
     do {
       plan_.main_port = free_port();
     } while (!claim_port(static_cast<int>(plan_.main_port)));
-    decisions.amend(std::to_string(plan_.main_port), given ? "free" : fmt::format("{} is in use", kPort));
+    decisions.amend(std::to_string(plan_.main_port), given ? "a free port" : fmt::format("{} is in use", kPort));
   }
 
   template <class... Args>

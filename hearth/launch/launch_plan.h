@@ -14,28 +14,28 @@
 
 namespace hearth::launch {
 
-// How the processes come to be. In an existing world somebody else has started this launcher once a rank.
+// How the processes are started. existing_world: another launcher has started this one, once per rank.
 enum class Way { one_process, processes, mpirun, existing_world };
 
 struct LaunchPlan {
   Way way = Way::one_process;
-  comm::World world;  // of an existing world: this process's
+  comm::World world;  // this process's, in an existing world
   int num_processes = 1, num_machines = 1, machine_rank = 0;
   int local_processes = 1;
-  std::string main_ip;  // empty: not known, and backends over MPI do not need it
+  std::string main_ip;  // empty: unknown; backends over MPI do not need it
   std::int64_t main_port = 29500;
   std::optional<std::int64_t> communication_threads;
   std::optional<std::string> hostfile;
   ScriptSettings script;
   PlacementRequest request;
-  std::vector<RankPlacement> placement;       // of this host's ranks; of an existing world this rank's alone
+  std::vector<RankPlacement> placement;       // of this host's ranks; in an existing world of this rank only
   std::vector<int> communication_processors;  // of all ranks of this host, in order
 
   Decisions decisions;
   std::vector<std::string> warnings;
 };
 
-// Flags beat the file, the file beats the environment.
+// Flags take precedence over the file, the file over the environment.
 LaunchPlan make_plan(const LaunchOptions& options, const ConfigSource& file, const comm::World& world);
 
 }  // namespace hearth::launch

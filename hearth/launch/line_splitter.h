@@ -6,14 +6,14 @@
 
 namespace hearth::launch {
 
-// Cuts a stream into lines. A carriage return ends one too, as progress bars use it; a line without an end is cut
-// where it becomes too long to hold.
+// Cuts a stream into lines. A carriage return ends a line too, because progress bars of other programs use it. A line
+// without an end is cut after 1 MiB.
 class LineSplitter {
  public:
   using Take = std::function<void(std::string_view line)>;
 
   void feed(std::string_view bytes, const Take& take);
-  void finish(const Take& take);  // what the stream left without an end
+  void finish(const Take& take);  // hands over the last line if nothing ended it
 
  private:
   std::string rest_;

@@ -38,8 +38,8 @@ Variables allocator_settings(std::string_view choice, Decisions& decisions) {
   for (const Allocator& allocator : kAllocators) {
     if (choice != "auto" && choice != allocator.name) continue;
     const auto library = find_library(allocator);
-    check(library || choice == "auto", "--memory_allocator {}: its library is not here; Debian's package is {}", choice,
-          allocator.package);
+    check(library || choice == "auto", "--memory_allocator {}: the library is not installed; Debian's package is {}",
+          choice, allocator.package);
     if (!library) continue;
     decisions.note("memory_allocator", library->string(), fmt::format("--memory_allocator {}", choice));
     const std::string others = environment("LD_PRELOAD");

@@ -7,7 +7,7 @@
 
 namespace hearth::launch {
 
-// LD_PRELOAD for tcmalloc or jemalloc; `auto` takes the first that this machine has, and the system's otherwise.
+// LD_PRELOAD for tcmalloc or jemalloc. `auto` takes the first that is installed, otherwise the system's malloc.
 Variables allocator_settings(std::string_view choice, Decisions& decisions);
 
 }  // namespace hearth::launch

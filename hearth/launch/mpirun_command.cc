@@ -16,7 +16,7 @@ using Words = std::vector<std::string>;
 
 void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
 
-// What each rank's launcher is told, so that it needs no file, and no file of its host counts.
+// The command line of each rank's launcher. It has every setting, so no launch file on its host is read.
 Words rank_launcher(const LaunchPlan& plan, const LaunchOptions& options) {
   const ScriptSettings& script = plan.script;
   Words words{own_program(), "launch", "--quiet", "--no_config_file"};
@@ -50,7 +50,7 @@ Words rank_launcher(const LaunchPlan& plan, const LaunchOptions& options) {
   return words;
 }
 
-// Open MPI takes no variable to other hosts unasked.
+// Open MPI passes only named variables on to other hosts.
 Words exported_variables() {
   Words words{"-x", "PATH", "-x", std::string(kTokenVariable)};
   for (const EnvironmentVariable& variable : environment_variables())
@@ -92,8 +92,8 @@ Mpirun find_mpirun() {
   for (const char* program : {"mpirun", "mpiexec"})
     if (const auto version = output_of({program, "--version"})) return {program, kind_of_mpirun(*version)};
   fail(
-      "there is no mpirun on this machine: install MPICH, Intel MPI or Open MPI (Debian: apt install mpich), or start "
-      "the processes of one host without --mpirun and hostfile");
+      "mpirun is not installed on this machine: install MPICH, Intel MPI or Open MPI (Debian: apt install mpich), or "
+      "start the processes of one host without --mpirun and hostfile");
 }
 
 Words mpirun_command(const Mpirun& mpirun, const LaunchPlan& plan, const LaunchOptions& options, const Words& target) {

@@ -16,16 +16,16 @@ struct Mpirun {
   MpiKind kind = MpiKind::mpich;
 };
 
-// mpirun or mpiexec, the first that this machine has. An Error where there is none.
+// The first of mpirun and mpiexec in PATH; an Error if there is none.
 Mpirun find_mpirun();
 MpiKind kind_of_mpirun(std::string_view version);
 
-// Starts this launcher once a rank, each in the world that mpirun makes; there it places the rank and becomes `target`.
+// The command that starts this launcher once per rank under mpirun; there it places the rank and becomes `target`.
 std::vector<std::string> mpirun_command(const Mpirun& mpirun, const LaunchPlan& plan, const LaunchOptions& options,
                                         const std::vector<std::string>& target);
 
-// The rank in front of a line, "[3] text" of MPICH and Intel MPI, "[1,3]<stdout>:text" of Open MPI, and the text;
-// -1 where there is none.
+// Splits a line of output into rank and text: "[3] text" of MPICH and Intel MPI, "[1,3]<stdout>:text" of Open MPI. The
+// rank is -1 if the line has none.
 std::pair<int, std::string_view> mpirun_line_origin(std::string_view line);
 
 }  // namespace hearth::launch

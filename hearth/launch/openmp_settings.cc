@@ -21,7 +21,7 @@ std::string places_text(const std::vector<Place>& places) {
 
 bool contains(const std::string& text, std::string_view word) { return text.find(word) != text.npos; }
 
-// "explicit,proclist=[0-3,8]" names processors.
+// The processors of "explicit,proclist=[0-3,8]".
 std::optional<std::string> proclist(const std::string& affinity) {
   const std::size_t begin = affinity.find("proclist=[");
   if (begin == affinity.npos) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<std::string> proclist(const std::string& affinity) {
   return list.find_first_not_of("0123456789,-") == list.npos ? std::optional(list) : std::nullopt;
 }
 
-// How KMP_AFFINITY asks for threads to be bound.
+// KMP_AFFINITY as a variable that GNU OpenMP understands.
 std::pair<std::string, std::string> translate_affinity(const std::string& affinity) {
   if (contains(affinity, "none") || contains(affinity, "disabled")) return {"OMP_PROC_BIND", "false"};
   if (const auto list = proclist(affinity)) return {"GOMP_CPU_AFFINITY", *list};

@@ -6,12 +6,11 @@
 
 namespace hearth::launch {
 
-// Threads and where they run, in the variables of the OpenMP standard, which GNU's and Intel's runtimes both read.
-// What the user set of OMP_PLACES, OMP_PROC_BIND or GOMP_CPU_AFFINITY stays; KMP_*, which mean nothing to GNU's
-// runtime, are translated.
+// OMP_NUM_THREADS, OMP_PLACES and OMP_PROC_BIND of a rank, which the runtimes of GNU and Intel both read. OMP_PLACES,
+// OMP_PROC_BIND and GOMP_CPU_AFFINITY of the user are kept; KMP_*, which GNU's runtime ignores, are translated.
 Variables openmp_settings(const RankPlacement& placement);
 
-// What became of the KMP_* variables that are set.
+// Notes how the KMP_* variables that are set were translated, or that they have no effect.
 void explain_kmp_variables(Decisions& decisions);
 
 }  // namespace hearth::launch

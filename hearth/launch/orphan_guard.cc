@@ -15,17 +15,18 @@
 namespace hearth::launch {
 namespace {
 
-// Returns at the launcher's end, when no process has the pipe's other end any more.
+// Reads the groups to watch, and as negative numbers those to forget, until the launcher ends and closes the pipe.
 std::vector<pid_t> read_groups(int descriptor) {
   std::vector<pid_t> groups;
   for (pid_t group = 0;;) {
     const ssize_t count = read(descriptor, &group, sizeof group);
-    if (count == sizeof group) groups.push_back(group);
+    if (count == sizeof group && group > 0) groups.push_back(group);
+    if (count == sizeof group && group < 0) std::erase(groups, -group);
     if (count == 0 || (count < 0 && errno != EINTR)) return groups;
   }
 }
 
-// Nobody waits for this process, and it keeps nothing open that somebody waits for the end of.
+// Detaches this process: nobody waits for it, and it closes descriptors whose end others may wait for.
 [[noreturn]] void kill_group_after(int process, pid_t group) {
   setsid();
   dup2(process, 0);
@@ -40,7 +41,7 @@ std::vector<pid_t> read_groups(int descriptor) {
 
 void guard_this_process() {
   end_with_parent();
-  const bool on_terminal = isatty(STDIN_FILENO) != 0;  // whose signals a group of its own would miss
+  const bool on_terminal = isatty(STDIN_FILENO) != 0;  // a group of its own would not get the terminal's signals
   const pid_t self = getpid();
   if (!on_terminal) setpgid(0, 0);
   const int process = static_cast<int>(syscall(SYS_pidfd_open, self, 0));
@@ -55,7 +56,7 @@ void guard_this_process() {
 }
 
 OrphanGuard::OrphanGuard() : pid_(fork()) {
-  check(pid_ >= 0, "this system starts no more processes");
+  check(pid_ >= 0, "the system cannot start another process");
   if (pid_ == 0) {
     setpgid(0, 0);
     told_.close_writer();
@@ -70,9 +71,12 @@ OrphanGuard::~OrphanGuard() {
   waitpid(pid_, nullptr, 0);
 }
 
-void OrphanGuard::watch_this_process() {
-  const pid_t group = getpid();
-  [[maybe_unused]] const ssize_t count = write(told_.writer(), &group, sizeof group);
+void OrphanGuard::watch_this_process() { tell(getpid()); }
+
+void OrphanGuard::forget(pid_t group) { tell(-group); }
+
+void OrphanGuard::tell(pid_t number) {
+  [[maybe_unused]] const ssize_t count = write(told_.writer(), &number, sizeof number);
 }
 
 }  // namespace hearth::launch

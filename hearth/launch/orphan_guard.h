@@ -6,8 +6,8 @@
 
 namespace hearth::launch {
 
-// A process that outlives the launcher just long enough to kill the process groups it was told of, where the launcher
-// is killed itself: the kernel would end the ranks alone, not what they have started.
+// A child process that kills the process groups of the ranks if the launcher itself is killed. The kernel would then
+// kill the ranks, but not the processes that they have started.
 class OrphanGuard {
  public:
   OrphanGuard();
@@ -15,16 +15,18 @@ class OrphanGuard {
   OrphanGuard(const OrphanGuard&) = delete;
   OrphanGuard& operator=(const OrphanGuard&) = delete;
 
-  void watch_this_process();  // the calling one, which leads a group
+  void watch_this_process();  // adds the calling process's group; called by its leader
+  void forget(pid_t group);   // the group has ended
 
  private:
+  void tell(pid_t number);
+
   Pipe told_;
   pid_t pid_;
 };
 
-// Once the calling process, whatever it becomes, has ended, what it leaves behind in its process group is killed; and
-// it ends when its parent does. For a rank that another program has started: not every mpirun sees to it when it is
-// killed.
+// For a rank that another program has started: once the calling process (or the program it becomes) has ended, the rest
+// of its process group is killed; and it ends when its parent does. Not every mpirun does that when it is killed.
 void guard_this_process();
 
 }  // namespace hearth::launch

@@ -11,10 +11,10 @@
 
 namespace hearth::launch {
 
-// A pipe that programs started meanwhile do not inherit.
+// A pipe that child programs do not inherit.
 class Pipe {
  public:
-  Pipe() { check(pipe2(ends_, O_CLOEXEC) == 0, "this system gives no more pipes: {}", std::strerror(errno)); }
+  Pipe() { check(pipe2(ends_, O_CLOEXEC) == 0, "no pipe can be opened: {}", std::strerror(errno)); }
   ~Pipe() {
     close_reader();
     close_writer();

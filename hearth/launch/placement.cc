@@ -1,3 +1,26 @@
+// Which cores each rank of this host runs on.
+//
+// Terms:
+//   processor      a hardware thread, by the number that the system gives it.
+//   core           a physical core: the list of its processors.
+//   node           a NUMA node: its cores, as far as this process may use them.
+//   rank           one process of the job.
+//   share          the nodes and cores that a rank gets, before some are reserved for communication.
+//   place          where one thread computes: a core, or a processor with use_logical_cores.
+//   communication  cores of a rank that no computing thread uses; oneCCL's workers run there.
+//   quota          CPU time that the control group grants (docker --cpus), in CPUs.
+//
+// place() does, in this order:
+//   1. chosen_nodes restricts the machine to --nodes_list and --cores_list.
+//   2. take_communication_cores removes the cores that CCL_WORKER_AFFINITY names.
+//   3. If there are fewer cores than ranks, processors count as cores (with use_logical_cores). If that is not enough,
+//      crowded() lets all ranks share all cores, unpinned, with a warning.
+//   4. shares_of distributes the cores. Fewer ranks than nodes: each rank gets consecutive whole nodes. Otherwise each
+//      node gets one rank, every further rank goes to the node that leaves the most cores per rank, and the ranks of a
+//      node get equal runs of neighbouring cores; a remainder stays unused.
+//   5. place_rank reserves the last cores of a share for communication and sets the number of threads: one per place,
+//      or what the quota or the user allows.
+
 #include "hearth/launch/placement.h"
 
 #include <fmt/format.h>
@@ -37,11 +60,11 @@ void keep_processors(Nodes& nodes, const auto& wanted) {
 void keep_nodes(Nodes& nodes, const std::vector<int>& wanted) {
   for (const int id : wanted)
     check(std::ranges::find(nodes, id, &cpu::NumaNode::id) != nodes.end(),
-          "--nodes_list: there is no node {} that this process may run on; 'hearth env' describes the machine", id);
+          "--nodes_list: there is no node {} that this process may run on; `hearth env` describes the machine", id);
   std::erase_if(nodes, [&](const cpu::NumaNode& node) { return std::ranges::find(wanted, node.id) == wanted.end(); });
 }
 
-// A core that communicates does nothing else.
+// Takes the whole cores of these processors out of `nodes`: a core that communicates does not compute.
 std::vector<Place> take_communication_cores(Nodes& nodes, const std::vector<int>& processors) {
   std::vector<Place> taken;
   for (const int processor : processors) {
@@ -57,20 +80,20 @@ std::vector<Place> take_communication_cores(Nodes& nodes, const std::vector<int>
     taken.push_back(whole.empty() ? Place{processor} : Place{whole});
   }
   keep_processors(nodes, [](int) { return true; });
-  check(!nodes.empty(), "CCL_WORKER_AFFINITY leaves no core for computing");
+  check(!nodes.empty(), "CCL_WORKER_AFFINITY leaves no core for computing: name fewer cores");
   return taken;
 }
 
-// How many ranks each node gets: one each, then the next to where most cores a rank remain.
+// The number of ranks per node: one each, then each further rank to the node that leaves the most cores per rank.
 std::vector<int> ranks_by_node(const Nodes& nodes, int ranks) {
   std::vector<int> counts(nodes.size(), 1);
   for (int left = ranks - static_cast<int>(nodes.size()); left > 0; --left) {
     std::size_t best = 0;
-    const auto cores_a_rank = [&](std::size_t node) {
+    const auto cores_per_rank = [&](std::size_t node) {
       return static_cast<double>(nodes[node].cores.size()) / (counts[node] + 1);
     };
     for (std::size_t node = 1; node < nodes.size(); ++node)
-      if (cores_a_rank(node) > cores_a_rank(best)) best = node;
+      if (cores_per_rank(node) > cores_per_rank(best)) best = node;
     ++counts[best];
   }
   return counts;
@@ -114,29 +137,27 @@ RankPlacement place_rank(Share share, const PlacementRequest& request, std::opti
     rank.communication.assign(share.cores.end() - static_cast<std::ptrdiff_t>(reserved), share.cores.end());
     share.cores.resize(share.cores.size() - reserved);
   } else if (reserved > 0) {
-    warnings.push_back(fmt::format("{} core(s) a rank leave none for communication: it shares those for computing",
+    warnings.push_back(fmt::format("{} core(s) per rank leave none for communication, which shares the computing cores",
                                    share.cores.size()));
   }
   rank.places = request.use_logical_cores ? split_cores(share.cores) : share.cores;
   if (const auto& wanted = request.cores_per_rank) {
-    check(
-        static_cast<std::size_t>(*wanted) <= rank.places.size(),
-        "--ncores_per_instance {}: {} rank(s) here have {} core(s) each for computing on node {}; ask for fewer cores "
-        "or ranks",
-        *wanted, request.ranks, rank.places.size(), cpu_list_text(share.nodes));
+    check(static_cast<std::size_t>(*wanted) <= rank.places.size(),
+          "--ncores_per_instance {}: the {} rank(s) of this host have {} core(s) each for computing (node {}); ask for "
+          "fewer cores or ranks",
+          *wanted, request.ranks, rank.places.size(), cpu_list_text(share.nodes));
     rank.places.resize(static_cast<std::size_t>(*wanted));
   }
   const auto places = static_cast<int>(rank.places.size());
   rank.threads = places;
   if (processor_quota)
     rank.threads = std::clamp(static_cast<int>(std::floor(*processor_quota / request.ranks)), 1, places);
-  // Which cores a quota means is not said: threads pinned to the first would meet those of every other container.
+  // A quota does not name cores. Threads pinned to the first ones would collide with those of every other container.
   rank.pinned = rank.threads == places;
   if (request.threads) rank.threads = static_cast<int>(*request.threads);
   if (rank.threads > places)
     warnings.push_back(
-        fmt::format("{} threads a rank share {} core(s): --num_cpu_threads_per_process {} is the most "
-                    "that is of use",
+        fmt::format("{} threads per rank share {} core(s): more than --num_cpu_threads_per_process {} does not help",
                     rank.threads, places, places));
   return rank;
 }
@@ -155,7 +176,7 @@ Placement crowded(const Nodes& nodes, const PlacementRequest& request) {
   rank.pinned = false;
   const int cores = usable_cores(nodes);
   return {std::vector(static_cast<std::size_t>(request.ranks), rank),
-          {fmt::format("{} ranks share {} core(s) of this host, one thread each and not bound: it is slower than "
+          {fmt::format("{} ranks share {} core(s) of this host, with one unbound thread each, which is slower than "
                        "--num_processes {}",
                        request.ranks, cores, cores)}};
 }
@@ -177,7 +198,8 @@ Nodes chosen_nodes(const cpu::UsableMachine& machine, const PlacementRequest& re
     std::set<int> found;
     keep_processors(nodes, [&](int processor) { return wanted.contains(processor) && found.insert(processor).second; });
     for (const int processor : wanted)
-      check(found.contains(processor), "--cores_list: this process may not run on {}, or the nodes has none such",
+      check(found.contains(processor),
+            "--cores_list: core {} is not available to this process, or not on the nodes chosen with --nodes_list",
             processor);
   }
   return nodes;
@@ -187,8 +209,8 @@ int ranks_that_fit(const Nodes& nodes, const PlacementRequest& request) {
   const std::int64_t wanted = request.cores_per_rank.value_or(1);
   std::int64_t ranks = 0;
   for (const cpu::NumaNode& node : nodes) {
-    const auto in_a_core = request.use_logical_cores ? static_cast<std::int64_t>(node.cores.front().size()) : 1;
-    const std::int64_t cores = (wanted + in_a_core - 1) / in_a_core + request.communication_cores;
+    const auto threads_per_core = request.use_logical_cores ? static_cast<std::int64_t>(node.cores.front().size()) : 1;
+    const std::int64_t cores = (wanted + threads_per_core - 1) / threads_per_core + request.communication_cores;
     ranks += static_cast<std::int64_t>(node.cores.size()) / cores;
   }
   return static_cast<int>(std::max<std::int64_t>(1, ranks));
@@ -207,12 +229,13 @@ Placement place(const cpu::UsableMachine& machine, const PlacementRequest& reque
   Placement placement;
   for (Share& share : shares_of(nodes, request.ranks))
     placement.ranks.push_back(place_rank(std::move(share), each, machine.processor_quota, placement.warnings));
-  const std::size_t a_rank = chosen.size() / ranks;
-  check(chosen.size() == a_rank * ranks, "CCL_WORKER_AFFINITY names {} cores for {} ranks: give each as many",
-        chosen.size(), ranks);
+  const std::size_t per_rank = chosen.size() / ranks;
+  check(chosen.size() == per_rank * ranks,
+        "CCL_WORKER_AFFINITY names {} cores for {} ranks: give each rank the same number", chosen.size(), ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank)
     placement.ranks[rank].communication.insert(placement.ranks[rank].communication.end(),
-                                               chosen.begin() + rank * a_rank, chosen.begin() + (rank + 1) * a_rank);
+                                               chosen.begin() + rank * per_rank,
+                                               chosen.begin() + (rank + 1) * per_rank);
   std::ranges::sort(placement.warnings);
   const auto [first, last] = std::ranges::unique(placement.warnings);
   placement.warnings.erase(first, last);

@@ -8,10 +8,10 @@
 
 namespace hearth::launch {
 
-// What was decided, and why; then where each rank runs: its node, cores and threads.
+// The table of settings with their reasons, then the nodes, cores and threads of each rank.
 std::string plan_table(const LaunchPlan& plan);
 
-// The command, and the variables that it gets, those of all ranks first.
+// The command and its environment variables: first those that all ranks share, then those of each rank.
 std::string command_table(const std::vector<std::string>& command, const std::vector<RankStart>& ranks);
 
 }  // namespace hearth::launch

@@ -14,12 +14,12 @@
 namespace hearth::launch {
 namespace {
 
-// Below the ports that Linux gives to whoever asks for any, so that nobody gets the port before the job listens there.
+// Below the range of ephemeral ports, so that the kernel gives the port to nobody before the job listens there.
 constexpr int kFirstPort = 15000, kLastPort = 32000, kTries = 1000;
 
 bool port_is_free(int port) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  check(descriptor >= 0, "this system gives no socket");
+  check(descriptor >= 0, "the system has no socket left");
   const int on = 1;
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
@@ -30,19 +30,19 @@ bool port_is_free(int port) {
   return bound;
 }
 
-// Takes a name that one process of this host can have, for as long as it lives.
+// Binds an abstract Unix socket: only one process of this host can hold the name, until it ends.
 bool claim(int port) {
   const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  check(descriptor >= 0, "this system gives no socket");
+  check(descriptor >= 0, "the system has no socket left");
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string name = fmt::format("hearth-port-{}", port);
-  name.copy(address.sun_path + 1, name.size());  // a zero first: no file stands for it
+  name.copy(address.sun_path + 1, name.size());  // a leading zero byte: an abstract name, without a file
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) == 0) return true;
   const bool taken = errno == EADDRINUSE;
   close(descriptor);
-  return !taken;  // a system without such names has no claims
+  return !taken;  // without abstract names ports cannot be claimed
 }
 
 }  // namespace

@@ -4,8 +4,8 @@ namespace hearth::launch {
 
 int free_port();
 
-// Whether the port is free, and no launcher that still lives has claimed it for a job that has yet to listen there; now
-// this one has.
+// Claims the port for this launcher. False if it is in use, or if another living launcher has claimed it for a job that
+// does not listen there yet.
 bool claim_port(int port);
 
 }  // namespace hearth::launch

@@ -17,7 +17,7 @@
 namespace hearth::launch {
 namespace {
 
-// The signals' settings of a program that nobody has prepared, but for nohup.
+// Default handling of signals, as a shell would start a program. SIGHUP stays as it is, for nohup.
 void reset_signals() {
   for (const int signal : {SIGXFSZ, SIGPIPE, SIGINT, SIGTERM, SIGQUIT}) std::signal(signal, SIG_DFL);
   sigset_t none;
@@ -25,7 +25,7 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Returns only where it fails, with errno set.
+// Returns only if it fails, with errno set.
 void execute(const ProcessStart& start) {
   if (start.placement) cpu::bind_process(start.placement->processors(), start.placement->nodes);
   for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
@@ -36,8 +36,9 @@ void execute(const ProcessStart& start) {
 }
 
 [[noreturn]] void fail_to_start(const std::string& program, const std::string& why) {
-  fail("cannot start '{}': {}; the target is one of Hearth's commands (hearth --help), a script x.py, or a program",
-       program, why);
+  fail(
+      "cannot start '{}': {}; the target must be one of Hearth's commands (hearth --help), a script x.py, or a program",
+      program, why);
 }
 
 std::string read_all(int descriptor) {
@@ -54,7 +55,7 @@ std::string read_all(int descriptor) {
                             const std::function<void()>& before) {
   setpgid(0, 0);
   end_with_parent();
-  if (getppid() != launcher) _exit(EXIT_FAILURE);  // it died before the kernel knew
+  if (getppid() != launcher) _exit(EXIT_FAILURE);  // the launcher died before end_with_parent()
   if (before) before();
   reset_signals();
   const int nothing = open("/dev/null", O_RDONLY);
@@ -83,10 +84,10 @@ void become(const ProcessStart& start) {
 }
 
 pid_t start_process(const ProcessStart& start, int output, int errors, const std::function<void()>& before) {
-  Pipe report;  // closed by a successful exec
+  Pipe report;  // carries the reason of a failure; a successful exec closes it
   const pid_t launcher = getpid();
   const pid_t pid = fork();
-  check(pid >= 0, "this system starts no more processes: {}", std::strerror(errno));
+  check(pid >= 0, "no process can be started: {}", std::strerror(errno));
   if (pid == 0) run_child(start, launcher, output, errors, report.writer(), before);
   setpgid(pid, pid);
   report.close_writer();

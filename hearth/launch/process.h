@@ -13,23 +13,23 @@
 namespace hearth::launch {
 
 struct ProcessStart {
-  std::vector<std::string> words;  // the program, found as the shell finds it, and its arguments
-  Variables environment;
-  std::optional<RankPlacement> placement;  // what it is bound to; nothing: what the launcher is bound to
+  std::vector<std::string> words;          // the program, looked up in PATH, and its arguments
+  Variables environment;                   // added to the launcher's own
+  std::optional<RankPlacement> placement;  // CPUs and memory to pin the process to; none: as the launcher
 };
 
-// Replaces the calling process. An Error where the program cannot be started.
+// Replaces the calling process. Throws an Error if the program cannot be started.
 [[noreturn]] void become(const ProcessStart& start);
 
-// From now on the kernel kills the calling process, whatever it becomes, when its parent dies.
+// Makes the kernel kill the calling process, also after exec, when its parent dies.
 void end_with_parent();
 
-// A child in a process group of its own, which the kernel kills when the launcher dies; it reads nothing, and writes
-// to these descriptors. `before` is called in the child, before it becomes the program. An Error where the program
-// cannot be started.
+// Starts a child that leads its own process group and that the kernel kills when the launcher dies. Its stdin is
+// empty; `output` and `errors` become its stdout and stderr. `before` is called in the child, before exec. Throws an
+// Error if the program cannot be started.
 pid_t start_process(const ProcessStart& start, int output, int errors, const std::function<void()>& before = {});
 
-// What a command prints on both streams; nothing where there is no such program.
+// What a command prints on both streams; nothing if there is no such program.
 std::optional<std::string> output_of(const std::vector<std::string>& words);
 
 }  // namespace hearth::launch

@@ -1,13 +1,14 @@
 #include "hearth/launch/rank_output.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "hearth/base/error.h"
+#include "hearth/base/progress_line.h"
+#include "hearth/base/terminal.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/io/file.h"
 
@@ -16,27 +17,15 @@ namespace {
 
 constexpr std::size_t kLastLines = 20;
 
-// A stream that nobody reads any more is no reason to end the job.
-void write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(descriptor, text.data(), text.size());
-    if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
-    if (count > 0 || errno == EINTR) continue;
-    if (errno != EAGAIN) return;
-    pollfd ready{descriptor, POLLOUT, 0};
-    poll(&ready, 1, -1);
-  }
-}
-
 int number_in(std::string_view word, std::string_view tee) {
   const std::optional<int> number = whole_number<int>(word, 0);
-  check(number.has_value(), "--tee {}: it is 0, 1, 2 or 3, or such a number by rank, as in 0:3,1:2", tee);
+  check(number.has_value(), "--tee {}: give 0, 1, 2 or 3, or one of them per rank, as in 0:3,1:2", tee);
   return *number;
 }
 
 int streams_in(std::string_view word, std::string_view tee) {
   const int number = number_in(word, tee);
-  check(number <= 3, "--tee {}: 0 is nothing, 1 stdout, 2 stderr, 3 both", tee);
+  check(number <= 3, "--tee {}: 0 shows nothing, 1 stdout, 2 stderr, 3 both", tee);
   return number;
 }
 
@@ -46,12 +35,14 @@ std::map<int, int> parse_tee(std::string_view tee) {
   for (std::string_view rest = tee; !rest.empty();) {
     const std::string_view part = rest.substr(0, rest.find(','));
     const std::size_t colon = part.find(':');
-    check(colon != part.npos, "--tee {}: '{}' names no rank", tee, part);
+    check(colon != part.npos, "--tee {}: '{}' names no rank; write RANK:NUMBER, as in 0:3,1:2", tee, part);
     shown[number_in(part.substr(0, colon), tee)] = streams_in(part.substr(colon + 1), tee);
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
   }
   return shown;
 }
+
+bool shows(int shown, Stream stream) { return (shown & (1 << static_cast<int>(stream))) != 0; }
 
 int open_log(const std::filesystem::path& path, bool append) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (append ? 0 : O_TRUNC), 0644);
@@ -66,6 +57,7 @@ RankOutput::RankOutput(OutputOptions options) : options_(std::move(options)), sh
 }
 
 RankOutput::~RankOutput() {
+  bar_.leave();
   for (const auto& [number, rank] : ranks_)
     for (const int file : rank.files)
       if (file >= 0) close(file);
@@ -87,16 +79,27 @@ RankOutput::Rank& RankOutput::find(int number) {
   return rank;
 }
 
+bool RankOutput::draws_progress(int number) {
+  return can_redraw(STDERR_FILENO) && shows(find(number).shown, Stream::errors);
+}
+
+void RankOutput::keep(Rank& rank, Stream stream, const std::string& line) {
+  if (const int file = rank.files[static_cast<std::size_t>(stream)]; file >= 0) write_text(file, line + "\n");
+  rank.last.push_back(line);
+  if (rank.last.size() > kLastLines) rank.last.pop_front();
+}
+
 void RankOutput::write(int number, Stream stream, std::string_view line) {
   Rank& rank = find(number);
-  const auto index = static_cast<std::size_t>(stream);
-  const std::string whole = std::string(line) + "\n";
-  if (rank.files[index] >= 0) write_all(rank.files[index], whole);
-  if ((rank.shown & (1 << index)) != 0)
-    write_all(stream == Stream::output ? STDOUT_FILENO : STDERR_FILENO,
-              options_.prefix && number >= 0 ? fmt::format("[{}] {}", number, whole) : whole);
-  rank.last.emplace_back(line);
-  if (rank.last.size() > kLastLines) rank.last.pop_front();
+  if (auto progress = decoded_progress(line)) {
+    if (progress->moment != ProgressLine::Moment::passing) keep(rank, stream, plain_text(*progress));
+    return bar_.draw(std::move(*progress));
+  }
+  keep(rank, stream, std::string(line));
+  if (!shows(rank.shown, stream)) return;
+  const int descriptor = stream == Stream::output ? STDOUT_FILENO : STDERR_FILENO;
+  const std::string prefix = options_.prefix && number >= 0 ? fmt::format("[{}] ", number) : "";
+  bar_.print(descriptor, prefix + highlighted(line, descriptor));
 }
 
 std::vector<std::string> RankOutput::last_lines(int number) const {

@@ -18,7 +18,7 @@ ScriptSettings script_settings(const LaunchOptions& options, const ConfigSource&
                                 {script.mixed_precision, "by default"}})
           .value();
   check(script.mixed_precision == "no" || script.mixed_precision == "fp16" || script.mixed_precision == "bf16",
-        "mixed precision '{}' is none of no, fp16, bf16: choose one with --mixed_precision", script.mixed_precision);
+        "mixed precision '{}' is not one of no, fp16, bf16: choose one with --mixed_precision", script.mixed_precision);
   script.ipex = either(options.ipex, &LaunchConfig::ipex);
   script.debug = either(options.debug, &LaunchConfig::debug);
   script.cpu_affinity = either(options.enable_cpu_affinity, &LaunchConfig::enable_cpu_affinity);

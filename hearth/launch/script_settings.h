@@ -8,7 +8,7 @@
 
 namespace hearth::launch {
 
-// What scripts are told by ACCELERATE_*.
+// The settings that scripts get through ACCELERATE_*.
 struct ScriptSettings {
   std::string mixed_precision = "no";
   bool ipex = false, debug = false, cpu_affinity = false;

@@ -1,3 +1,21 @@
+// Placement of a rank that another program has started: mpirun, srun, torchrun or a shell script. There is no launcher
+// of ours that knows all ranks of the host, so each rank finds its own share.
+//
+// Terms:
+//   starter   the process that started the ranks. Wrappers between it and the rank (a shell, `timeout`) do not count.
+//   bound     the starter gave this rank its own CPU mask (mpirun --bind-to core). Otherwise the rank has inherited the
+//             starter's mask, and so have all other ranks of the host.
+//   turn      a rank's time on one hardware thread before it moves to the next (cpu/rotation.h).
+//
+// place_started_rank decides which case it is by comparing its own mask with the starter's:
+//   the masks differ  keep to the own mask: place() for one rank, with its part of the CPU quota.
+//   they are equal    all ranks of the host have this mask. Each computes the same placement of all of them and takes
+//                     the entry of its local rank; nothing needs to be exchanged.
+// place_this_process applies the result. It does not bind if the rank is alone on its host or the OpenMP variables of
+// the user or of `hearth launch` bind its threads already.
+// take_turns runs later, when the ranks can talk: they gather the hardware thread and node of each rank, and rotate if
+// every rank has exactly one thread, all differ, and all are in one node.
+
 #include "hearth/launch/started_rank.h"
 
 #include <unistd.h>
@@ -29,7 +47,7 @@ std::vector<int> processors_of(const cpu::UsableMachine& machine) {
   return all;
 }
 
-// 0 where the system does not say.
+// 0 if the system does not say.
 pid_t parent_of(pid_t process) {
   constexpr std::string_view kName = "PPid:";
   std::ifstream status(fmt::format("/proc/{}/status", process));
@@ -38,7 +56,7 @@ pid_t parent_of(pid_t process) {
   return 0;
 }
 
-// Whether the process was started with this variable's value of our own.
+// Whether `process` was started with the same value of this variable as this rank.
 bool was_given(pid_t process, const std::string& variable) {
   std::ifstream environ(fmt::format("/proc/{}/environ", process), std::ios::binary);
   const std::string wanted = variable + "=" + environment(variable.c_str());
@@ -47,8 +65,8 @@ bool was_given(pid_t process, const std::string& variable) {
   return false;
 }
 
-// The process that has started this rank. Shells, `timeout` and the like that stand between the two have the rank's own
-// place in the world, and its processors.
+// Walks up the parents. A wrapper such as a shell or `timeout` was started with this rank's own RANK variables, so it
+// has this rank's CPU mask, too; the first process without them is the starter.
 pid_t starter() {
   const std::vector<std::string> variables = comm::world_variables();
   const auto is_between = [&](pid_t process) {
@@ -60,7 +78,7 @@ pid_t starter() {
   return process;
 }
 
-// A mask that all ranks share is the starter's own.
+// Unknown masks (a starter of another user) count as not bound.
 bool is_bound_by_starter(const cpu::UsableMachine& machine) {
   const std::vector<int> starters = cpu::processors_of_process(starter());
   return !starters.empty() && starters != processors_of(machine);
@@ -112,10 +130,10 @@ std::vector<int> place_this_process(int local_rank, int local_size) {
 }
 
 void take_turns(const comm::World& world, comm::ProcessGroup& group) {
-  constexpr std::chrono::milliseconds kPeriod{100};  // refilling a core's cache takes some tenths of one
+  constexpr std::chrono::milliseconds kPeriod{100};  // refilling a core's cache takes some tenths of a millisecond
   if (world.size == 1 || world.several_hosts()) return;
   struct Seat {
-    std::int32_t processor = -1, node = -1;
+    std::int32_t processor = -1, node = -1;  // -1: this rank has not exactly one, or may not move
   } own;
   const cpu::UsableMachine machine = cpu::usable_machine();
   const std::vector<int> processors = cpu::processors_of_process(getpid());

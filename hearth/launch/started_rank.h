@@ -6,24 +6,23 @@
 
 namespace hearth::launch {
 
-// Where a rank belongs that mpirun or the like has started beside others: its share of what all of them may run on, or
-// what its starter has bound it to.
+// The placement of a rank that mpirun, srun or torchrun has started: its share of the cores that the ranks of this host
+// have in common, or the cores that its starter has bound it to.
 struct StartedRank {
   RankPlacement placement;
-  std::vector<int> communication_processors;  // of all ranks of this host, in order; none where that is not known
+  std::vector<int> communication_processors;  // of all ranks of this host, in order; empty if unknown
   std::vector<std::string> warnings;
 };
 StartedRank place_started_rank(int local_rank, const PlacementRequest& request);
 
-// Binds the calling process so and sets its number of threads; the result are the processors set aside for its
-// communication thread, none where it has none of its own. For ranks of a plain mpirun; to be called before the first
-// parallel work. A rank alone on its host, and one whose threads variables of OpenMP bind already, as `hearth launch`
-// does, stays where it is.
+// Pins this process to its share of the host's cores and sets its thread count. Returns the CPUs reserved for its
+// communication thread (empty: none). Does not bind if the rank is alone on its host or if OMP_PLACES, OMP_PROC_BIND or
+// GOMP_CPU_AFFINITY already pin its threads, as under `hearth launch`. Call it before the first parallel work.
 std::vector<int> place_this_process(int local_rank, int local_size);
 
-// Ranks that have one hardware thread each, of the same NUMA node, take turns on them: on machines whose processors are
-// not equally fast, virtual ones above all, every step would wait for the rank that has the slowest.
-// HEARTH_TAKE_TURNS=0 leaves them where they are.
+// Lets ranks that have one hardware thread each, all on one host and in one NUMA node, rotate over these threads.
+// Hardware threads are not equally fast, virtual ones above all, and every step would otherwise wait for the rank on
+// the slowest. HEARTH_TAKE_TURNS=0 turns it off. All ranks must call it.
 void take_turns(const comm::World& world, comm::ProcessGroup& group);
 
 }  // namespace hearth::launch

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "hearth/base/error.h"
+#include "hearth/base/progress_line.h"
 #include "hearth/launch/line_splitter.h"
 #include "hearth/launch/orphan_guard.h"
 #include "hearth/launch/pipe.h"
@@ -25,18 +26,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kInterruptGrace{30000};  // a run that is asked to stop may want to save first
-constexpr milliseconds kTick{20};               // while waiting for what cannot be polled
-constexpr milliseconds kDrain{1000};            // for output that somebody outside the job's groups keeps open
-constexpr milliseconds kAfterKill{2000};        // for processes that the kernel cannot end at once
+constexpr milliseconds kInterruptGrace{30000};  // for ranks that save a checkpoint when they are interrupted
+constexpr milliseconds kTick{20};               // between looks at process groups, whose end no descriptor tells
+constexpr milliseconds kDrain{1000};            // for pipes that a process outside the job keeps open
+constexpr milliseconds kAfterKill{2000};        // for processes that the kernel cannot kill at once
 
 bool is_ignored(int signal) {
   struct sigaction action {};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-// Blocks the signals that the supervisor reads, for as long as it lives. A hang-up that nohup ignores is not read:
-// blocked, it would be delivered nevertheless. The others are, also where a script's `&` had them ignored.
+// Blocks the signals that the supervisor handles and reads them from a descriptor. SIGHUP is left out if it is ignored,
+// as nohup sets it: a blocked signal would be read although it is ignored. The other signals are read even if they were
+// ignored, because shells start background jobs of scripts with SIGINT ignored.
 class Signals {
  public:
   Signals() {
@@ -46,9 +48,9 @@ class Signals {
     if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, &before_);
     descriptor_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    check(descriptor_ >= 0, "this system gives no signalfd");
+    check(descriptor_ >= 0, "signals cannot be read: {}", std::strerror(errno));
     pipe_before_ = std::signal(SIGPIPE, SIG_IGN);
-    child_before_ = std::signal(SIGCHLD, SIG_DFL);  // ignored, ranks would end unseen
+    child_before_ = std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, the end of a rank would go unnoticed
   }
   ~Signals() {
     close(descriptor_);
@@ -81,7 +83,7 @@ struct Source {
 
 struct Rank {
   int number = 0;
-  pid_t pid = 0;
+  pid_t pid = 0;  // of the process, and of the process group that it leads
   bool reaped = false;
 };
 
@@ -90,7 +92,7 @@ bool group_lives(const Rank& rank) { return kill(-rank.pid, 0) == 0 || errno == 
 class Supervisor {
  public:
   explicit Supervisor(const SupervisorOptions& options) : options_(options), output_(options.output) {
-    prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the ranks leave behind is waited for here
+    prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the ranks become children of the launcher
   }
   ~Supervisor() {
     signal_groups(SIGKILL);
@@ -104,9 +106,11 @@ class Supervisor {
 
   void start(const RankStart& start) {
     Pipe output, errors;
-    // The rank itself tells the guard, so that it has started nothing before the guard knows of it.
-    const pid_t pid =
-        start_process(start.start, output.writer(), errors.writer(), [&] { guard_.watch_this_process(); });
+    ProcessStart process = start.start;
+    if (start.rank >= 0 && output_.draws_progress(start.rank))
+      process.environment.emplace_back(kProgressPipeVariable, pipe_identity(errors.writer()));
+    // The rank reports itself to the guard, so that the guard knows of it before it starts other processes.
+    const pid_t pid = start_process(process, output.writer(), errors.writer(), [&] { guard_.watch_this_process(); });
     ranks_.push_back({start.rank, pid, false});
     if (start.rank >= 0) output_.begin(start.rank);
     read_later(start.rank, Stream::output, output.take_reader());
@@ -133,10 +137,11 @@ class Supervisor {
 
   bool all_reaped() const { return std::ranges::all_of(ranks_, &Rank::reaped); }
 
-  // All ranks have ended, and what they left behind too.
+  // Whether all ranks have ended, and the processes that they left behind too.
   bool is_over() {
     if (!all_reaped()) return false;
-    if (std::ranges::none_of(ranks_, group_lives)) return true;
+    drop_ended_groups();
+    if (ranks_.empty()) return true;
     if (!deadline_) end_all(SIGTERM, options_.grace);
     return Clock::now() > *deadline_ + kAfterKill;
   }
@@ -202,6 +207,16 @@ class Supervisor {
       rank->reaped = true;
       if (status != 0 && end_.status == 0) note_failure(*rank, status);
     }
+    drop_ended_groups();
+  }
+
+  // The kernel may give the number of a group that is gone to another process, which must never get our signals.
+  void drop_ended_groups() {
+    std::erase_if(ranks_, [&](const Rank& rank) {
+      if (!rank.reaped || group_lives(rank)) return false;
+      guard_.forget(rank.pid);
+      return true;
+    });
   }
 
   void note_failure(const Rank& rank, int status) {

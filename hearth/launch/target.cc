@@ -10,6 +10,7 @@
 #include "hearth/base/error.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/io/json.h"
+#include "hearth/io/option_file.h"
 
 namespace hearth::launch {
 namespace {
@@ -21,7 +22,7 @@ std::optional<std::string> value_of(const std::vector<std::string>& words, std::
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string name = words[i].substr(0, words[i].find('='));
     std::ranges::replace(name, '-', '_');
-    if (name != flag) continue;
+    if (name.size() < 4 || !flag.starts_with(name)) continue;  // also abbreviated
     if (name.size() < words[i].size()) {
       value = words[i].substr(name.size() + 1);
     } else if (i + 1 < words.size()) {
@@ -31,12 +32,12 @@ std::optional<std::string> value_of(const std::vector<std::string>& words, std::
   return value;
 }
 
-// In run_qa's file of options, where that is the first word after the command.
+// Options may stand in a file, which is the first word after the command.
 std::optional<std::string> output_dir_of_file(const std::vector<std::string>& command) {
-  if (command.size() < 3 || !command[2].ends_with(".json")) return std::nullopt;
-  const io::Json options = io::read_json(command[2]);
-  if (!options.is_object() || !options.contains("output_dir")) return std::nullopt;
-  return with_home(io::get_string(options, "output_dir", command[2]));
+  if (command.size() < 3 || !io::is_option_file(command[2])) return std::nullopt;
+  const io::Json options = io::read_option_file(command[2]);
+  if (!options.contains("output_dir")) return std::nullopt;
+  return io::get_string(options, "output_dir", command[2]);
 }
 
 std::int64_t step_of(const std::string& folder) {
@@ -76,7 +77,7 @@ std::vector<std::string> target_command(const LaunchOptions& options, std::span<
   } else if (options.no_python) {
     words = {};
   } else if (std::ranges::find(commands, options.target) != commands.end()) {
-    check(options.target != "launch", "'hearth launch launch' starts nothing: name what is to run");
+    check(options.target != "launch", "'hearth launch launch' starts nothing: name a command, a script or a program");
     words = {own_program()};
   } else if (is_script) {
     check(fs::exists(options.target), "there is no script {}", options.target);
@@ -91,7 +92,7 @@ std::vector<std::string> resumed(std::vector<std::string> command, std::int64_t 
   if (command.size() < 2 || command[0] != own_program() || !command[1].starts_with("run_")) return command;
   auto folder = value_of(command, "__output_dir");
   if (!folder) folder = output_dir_of_file(command);
-  const auto checkpoint = folder ? last_checkpoint(*folder, started) : std::nullopt;
+  const auto checkpoint = folder ? last_checkpoint(with_home(*folder), started) : std::nullopt;
   if (checkpoint) command.insert(command.end(), {"--resume_from_checkpoint", checkpoint->string()});
   return command;
 }

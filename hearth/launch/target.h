@@ -8,14 +8,14 @@
 
 namespace hearth::launch {
 
-// This program's own file.
+// The path of this program.
 std::string own_program();
 
-// The command line of the target; `commands` are Hearth's own.
+// The command line of the target; `commands` are the names of Hearth's own commands.
 std::vector<std::string> target_command(const LaunchOptions& options, std::span<const std::string> commands);
 
-// The same for a restart after `started` (seconds since 1970): from the last checkpoint that the run has written since
-// into its --output_dir, where there is one.
+// The command line for a restart: `command`, and the last checkpoint in its --output_dir to resume from, if the run
+// wrote one after `started` (seconds since 1970).
 std::vector<std::string> resumed(std::vector<std::string> command, std::int64_t started);
 
 }  // namespace hearth::launch

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstring>
 
 #include "hearth/base/error.h"
 
@@ -20,10 +21,10 @@ namespace {
 
 constexpr std::string_view kHideCursor = "\x1b[?25l", kShowCursor = "\x1b[?25h", kClearLine = "\r\x1b[K";
 constexpr char kEscape = '\x1b', kEndOfInput = '\x04', kBackspace = '\b', kDelete = '\x7f';
-constexpr std::size_t kLongestName = 30;  // so that what is typed stays on its line
+constexpr std::size_t kLongestName = 30;  // so that the typed text fits its line
 
-// Single keys, not echoed, while this lives. A signal that ends the program ends it as ever, but with the terminal as
-// it was before.
+// While it lives, keys are read one by one and are not echoed. A signal that ends the program still does, after the
+// terminal's settings are restored.
 class SingleKeys {
  public:
   SingleKeys(int input, int output) {
@@ -55,7 +56,7 @@ class SingleKeys {
     tcsetattr(input_, TCSADRAIN, &before_);
     show(kShowCursor);
   }
-  static void restore_and_raise(int signal) {  // calls only what a handler may
+  static void restore_and_raise(int signal) {  // calls async-signal-safe functions only
     restore();
     show("\n");
     std::signal(signal, SIG_DFL);
@@ -90,7 +91,7 @@ std::string refusal(std::string_view typed, std::string_view explanation) {
   return fmt::format("'{}' is none of the choices. {}\n", typed, explanation);
 }
 
-// Whether more than the Escape key came.
+// Whether more bytes follow the Escape: an arrow key, not the Escape key.
 bool is_sequence(int input) {
   pollfd more{input, POLLIN, 0};
   return poll(&more, 1, 50) == 1;
@@ -114,12 +115,12 @@ Terminal::Terminal(int input, int output)
 void Terminal::print(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(output_, text.data(), text.size());
-    check(written >= 0 || errno == EINTR, "the questions cannot be written to the standard output");
+    check(written >= 0 || errno == EINTR, "the questions cannot be written to stdout: {}", std::strerror(errno));
     text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
   }
 }
 
-// One byte at a time: what follows may be meant for another mode of the terminal.
+// Reads one byte at a time, because the bytes after it may belong to the next question, in another terminal mode.
 std::optional<char> Terminal::read_byte() {
   char byte = 0;
   ssize_t count = 0;

@@ -7,18 +7,18 @@
 
 namespace hearth::launch {
 
-// Questions to the person at the terminal, or to what stands at the other end of a pipe.
+// Asks questions, of a person at a terminal or through pipes.
 class Terminal {
  public:
-  // Both are file descriptors. Menus are drawn where both are a terminal and they fit it, and are numbered lines
-  // elsewhere.
+  // `input` and `output` are file descriptors. Menus are drawn if both are terminals and the menu fits the screen;
+  // otherwise they are numbered lines.
   Terminal(int input, int output);
 
-  // The line that is typed, without the spaces around it; nothing at the end of the input.
+  // Returns the line that is typed, without the spaces around it; nothing at the end of the input.
   std::optional<std::string> ask(std::string_view question);
 
-  // The index of a choice, by arrow keys, by its number or by the beginning of its name; Enter alone takes the one that
-  // is marked. Anything else is answered with `explanation`, and asked again. Nothing at the end of the input.
+  // Returns the index of the choice, made by arrow keys, by its number or by the first letters of its name; Enter alone
+  // takes the marked choice. Any other answer prints `explanation` and asks again. Nothing at the end of the input.
   std::optional<std::size_t> choose(std::string_view question, std::span<const std::string> choices, std::size_t marked,
                                     std::string_view explanation);
 

@@ -16,7 +16,7 @@ std::optional<std::int64_t> number_in_environment(std::string_view variable) {
   const std::string text = environment(variable);
   if (text.empty()) return std::nullopt;
   const auto number = whole_number<std::int64_t>(std::string_view(text).substr(0, text.find(',')), 0);
-  check(number.has_value(), "the variable {} is '{}', which is no number", variable, text);
+  check(number.has_value(), "the variable {} must be a number, not '{}'", variable, text);
   return number;
 }
 

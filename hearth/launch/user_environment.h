@@ -8,12 +8,12 @@
 
 namespace hearth::launch {
 
-// Variables as the user set them; nothing where one is not set.
+// A variable as the user set it; nothing if it is not set.
 std::optional<std::string> text_in_environment(std::string_view variable);
-// A number, or a list of which the first counts, as in OMP_NUM_THREADS.
+// A number, or the first number of a list, as in OMP_NUM_THREADS=4,2.
 std::optional<std::int64_t> number_in_environment(std::string_view variable);
 
-// CCL_WORKER_AFFINITY; `auto` is no list.
+// The list in CCL_WORKER_AFFINITY; empty for `auto`.
 std::vector<int> communication_affinity();
 
 }  // namespace hearth::launch

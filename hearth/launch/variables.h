@@ -6,7 +6,7 @@
 
 namespace hearth::launch {
 
-// Environment variables that a process is given, besides those of the launcher.
+// Environment variables that a process gets in addition to those of the launcher.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 }  // namespace hearth::launch

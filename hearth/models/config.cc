@@ -8,11 +8,11 @@ namespace hearth::models {
 
 Config Config::read(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "config.json";
-  check(std::filesystem::is_directory(folder), "{} is not a folder; give one with config.json and model.safetensors",
-        folder.string());
+  check(std::filesystem::is_directory(folder),
+        "{} is not a folder; give a model folder with config.json and model.safetensors", folder.string());
   check(std::filesystem::exists(file), "{} has no config.json; is it a Hugging Face model folder?", folder.string());
   io::Json values = io::read_json(file);
-  check(values.is_object(), "{} does not hold a JSON object", file.string());
+  check(values.is_object(), "{} must hold a JSON object", file.string());
   return {std::move(values), file.string()};
 }
 
@@ -56,7 +56,7 @@ kernels::Activation Config::activation(std::string_view key) const {
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::gelu_tanh;
   if (name == "relu") return Activation::relu;
   if (name == "tanh") return Activation::tanh;
-  fail("{}: \"{}\" is '{}', which is not supported; gelu, gelu_new, gelu_pytorch_tanh, relu and tanh are", file_, key,
+  fail("{}: \"{}\" is '{}', which is not supported; use gelu, gelu_new, gelu_pytorch_tanh, relu or tanh", file_, key,
        name);
 }
 
@@ -64,7 +64,7 @@ std::int64_t Config::num_labels() const {
   const auto labels = values_.find("id2label");
   if (labels != values_.end() && labels->is_object() && !labels->empty())
     return static_cast<std::int64_t>(labels->size());
-  return std::max<std::int64_t>(1, size_or("num_labels", 2));
+  return std::max<std::int64_t>(1, size_or("num_labels", 2));  // a head has at least one output
 }
 
 void Config::forget_labels() {

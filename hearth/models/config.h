@@ -18,19 +18,20 @@ class Config {
 
   std::string model_type() const;
   static constexpr std::int64_t kLargestSize = 0x7fffffff, kMostLayers = 10'000, kMostHeads = 10'000;
-  std::int64_t size(std::string_view key, std::int64_t at_most = kLargestSize) const;  // needed, at least 1
+  std::int64_t size(std::string_view key, std::int64_t at_most = kLargestSize) const;  // required, at least 1
   std::int64_t size_or(std::string_view key, std::int64_t otherwise) const;
   std::int32_t token_id_or(std::string_view key, std::int32_t otherwise, std::int64_t vocab_size) const;
   float number_or(std::string_view key, double otherwise) const;
   float rate_or(std::string_view key, double otherwise) const;  // a dropout rate, in [0, 1)
   kernels::Activation activation(std::string_view key) const;
   std::int64_t num_labels() const;
-  void forget_labels();  // their number is then the default, two
-  // A setting that Hearth supports with one value only.
+  void forget_labels();  // removes them; the number of labels is then the default, two
+  // An Error unless the key is missing, null or has this value, the only one that Hearth supports.
   void require(std::string_view key, const io::Json& value) const;
 
-  // "hidden_dropout_prob=0,layer_norm_eps=1e-5": fields that config.json or `known` has. Values are read as JSON,
-  // what is no JSON as a string.
+  // Applies "hidden_dropout_prob=0,layer_norm_eps=1e-5". Fields must be in config.json or in `known`. Commas separate
+  // the fields, so a value cannot contain one. A value is parsed as JSON (`true`, not `True`); anything else is a
+  // string.
   void override_fields(std::string_view overrides, std::span<const std::string_view> known);
 
   const io::Json& values() const { return values_; }

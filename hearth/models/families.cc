@@ -13,13 +13,17 @@ std::span<const Family* const> families() {
   return all;
 }
 
+bool is_known_family(std::string_view model_type) {
+  return std::ranges::find(families(), model_type, &Family::model_type) != families().end();
+}
+
 const Family& family_of(const Config& config) {
   const std::string type = config.model_type();
   const auto found = std::ranges::find(families(), type, &Family::model_type);
   if (found != families().end()) return **found;
   std::vector<std::string_view> known;
   for (const Family* family : families()) known.push_back(family->model_type);
-  fail("{}: the model_type '{}' is not supported; supported are {}", config.file(), type, fmt::join(known, ", "));
+  fail("{}: model_type '{}' is not supported; use one of {}", config.file(), type, fmt::join(known, ", "));
 }
 
 nn::EncoderConfig encoder_config(const Config& config) {

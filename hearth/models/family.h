@@ -50,6 +50,7 @@ struct Family {
 extern const Family kBert, kDistilBert, kRoberta;
 
 const Family& family_of(const Config& config);  // an error names the supported model types
+bool is_known_family(std::string_view model_type);
 std::span<const Family* const> families();
 // The encoder that config.json describes.
 nn::EncoderConfig encoder_config(const Config& config);

@@ -30,15 +30,22 @@ const Row& row_of(HeadKind kind) {
 std::string_view name_of(HeadKind kind) { return row_of(kind).name; }
 std::string_view architecture_suffix(HeadKind kind) { return row_of(kind).suffix; }
 
-HeadKind head_of(const Config& config) {
+std::optional<HeadKind> known_head_of(const Config& config) {
   const auto architectures = config.values().find("architectures");
   check(architectures != config.values().end() && architectures->is_array() && !architectures->empty() &&
             architectures->front().is_string(),
-        "{} has no \"architectures\", which would say what the model is for", config.file());
+        "{} has no \"architectures\", so its head is unknown", config.file());
   const auto name = architectures->front().get<std::string>();
   for (const Row& row : kRows)
     if (name.ends_with(row.suffix)) return row.kind;
-  fail("{}: the architecture '{}' is not supported", config.file(), name);
+  return std::nullopt;
+}
+
+HeadKind head_of(const Config& config) {
+  const std::optional<HeadKind> head = known_head_of(config);
+  check(head.has_value(), "{}: the architecture {} is not supported", config.file(),
+        io::excerpt(config.values().at("architectures").front()));
+  return *head;
 }
 
 }  // namespace hearth::models

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "hearth/models/config.h"
@@ -12,8 +13,9 @@ namespace hearth::models {
 enum class HeadKind { question_answering, sequence_classification, token_classification, masked_lm };
 std::string_view name_of(HeadKind);              // "question answering"
 std::string_view architecture_suffix(HeadKind);  // "ForQuestionAnswering": Hugging Face's class is FAMILY + suffix
-// The head that config.json's "architectures" names.
-HeadKind head_of(const Config& config);
+// The head that config.json's "architectures" names; nothing if it names another head than these.
+std::optional<HeadKind> known_head_of(const Config& config);
+HeadKind head_of(const Config& config);  // the same, but another head is an Error
 
 // The layers behind the backbone: hidden states (T, H) in, logits and, where the batch has labels, the loss out.
 class Head {

@@ -5,7 +5,7 @@ namespace hearth::models {
 namespace {
 
 std::unique_ptr<Pretrained> make(Config config, HeadKind head) {
-  // Start and end: transformers sizes this head, too, by the number of labels.
+  // Start and end logits: transformers sizes this head by the number of labels as well.
   if (head == HeadKind::question_answering && config.num_labels() != 2) config.forget_labels();
   return std::make_unique<Pretrained>(std::move(config), head);
 }

@@ -17,7 +17,7 @@
 namespace hearth::models {
 namespace {
 
-// The name under which old checkpoints keep a layer norm's parameter.
+// The name of a layer-norm parameter in old checkpoints.
 std::string old_norm_name(std::string name) {
   for (const auto& [now, then] :
        {std::pair{"LayerNorm.weight", "LayerNorm.gamma"}, {"LayerNorm.bias", "LayerNorm.beta"}})
@@ -70,12 +70,12 @@ void Pretrained::load_weights(const std::filesystem::path& folder, std::uint64_t
       used.insert(*name);
       const Tensor stored = weights.tensor(*name);
       if (stored.shape() != part.shape) {
-        misshapen.push_back(fmt::format("{} is {}, config.json asks for {}", *name, stored.shape().to_string(),
-                                        part.shape.to_string()));
+        misshapen.push_back(fmt::format("{} has shape {}, but config.json asks for {}", *name,
+                                        stored.shape().to_string(), part.shape.to_string()));
         continue;
       }
       check(stored.type() == DType::f32 || stored.type() == DType::bf16 || stored.type() == DType::f16,
-            "{}: {} holds {}; weights must be float32, float16 or bfloat16", folder.string(), *name,
+            "{}: {} has dtype {}; weights must be float32, float16 or bfloat16", folder.string(), *name,
             hearth::name_of(stored.type()));
       kernels::convert(stored.type(), stored.raw(), DType::f32, parameter->master_part(part).raw(), stored.size());
     }
@@ -88,11 +88,10 @@ void Pretrained::load_weights(const std::filesystem::path& folder, std::uint64_t
   std::vector<std::string> unused;
   for (const std::string& name : weights.names())
     if (!used.contains(name) && !name.ends_with("position_ids")) unused.push_back(name);
-  if (!unused.empty())
-    log_info("weights in {} that a {} does not use: {}", folder.string(), architecture_, list(unused));
+  if (!unused.empty()) log_info("weights in {} that {} does not use: {}", folder.string(), architecture_, list(unused));
   if (!fresh.empty())
-    log_info("newly initialised, because {} does not have them: {}; train the model before you use it", folder.string(),
-             list(fresh));
+    log_info("{} does not have these weights, so they were newly initialised: {}; train the model before you use it",
+             folder.string(), list(fresh));
   parameters().mark_changed();
 }
 

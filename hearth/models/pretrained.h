@@ -17,9 +17,9 @@ class Pretrained final : public nn::Model {
  public:
   Pretrained(Config config, HeadKind head);
 
-  // Every parameter from the folder's weights, in f32, f16 or bf16, with or without the prefix, old gamma/beta names
-  // included. Parameters of the head that the folder lacks are initialised, and a message names them; anything else
-  // missing or misshapen is an error.
+  // Loads every parameter from the folder's weights: f32, f16 or bf16, names with or without the prefix, old gamma/beta
+  // names included. Missing parameters of the head are initialised, with a log line; any other missing parameter, or
+  // one of the wrong shape, is an Error.
   void load_weights(const std::filesystem::path& folder, std::uint64_t seed);
   void initialise_all(std::uint64_t seed);
 
@@ -41,9 +41,9 @@ class Pretrained final : public nn::Model {
   std::unique_ptr<Head> head_;
 };
 
-// A model of the folder's family with the head wanted, built and loaded.
+// Builds a model of the folder's family with the given head and loads its weights.
 struct LoadOptions {
-  std::uint64_t seed = 42;                   // of what must be initialised
+  std::uint64_t seed = 42;                   // for parameters that are initialised
   std::string config_overrides = {};         // "field=value,..."
   std::filesystem::path config_folder = {};  // where config.json is, if not beside the weights
 };

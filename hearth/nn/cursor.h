@@ -9,7 +9,7 @@
 
 namespace hearth::nn {
 
-// How a parameter starts when no checkpoint has it: a constant, or normal numbers of a standard deviation.
+// The initial values of a parameter that no checkpoint provides: a constant, or a normal distribution.
 struct Init {
   enum class Kind { constant, normal } kind = Kind::constant;
   float value = 0;  // the constant, or the standard deviation
@@ -19,15 +19,15 @@ struct Init {
   static Init normal(float deviation) { return {Kind::normal, deviation}; }
 };
 
-// What layers register themselves in while a model is built.
+// Collects the parameters, their initial values and the dropout sites of a model while its layers are built.
 struct Blueprint {
   ParameterStore parameters;
   std::map<std::string, Init, std::less<>> inits;  // by parameter name
   std::uint32_t dropout_sites = 0;
 };
 
-// A place in the tree of Hugging Face names, "bert.encoder.layer.0" say, where a layer takes its parameters from: so
-// loading, saving and initialising are one path.
+// A prefix of Hugging Face parameter names, for example "bert.encoder.layer.0". Layers create their parameters through
+// it, so loading, saving and initialising all use the same names.
 class Cursor {
  public:
   explicit Cursor(Blueprint& blueprint, std::string path = {}) : blueprint_(&blueprint), path_(std::move(path)) {}
@@ -35,7 +35,7 @@ class Cursor {
   Cursor operator/(std::string_view name) const { return Cursor(*blueprint_, name_of(name)); }
 
   Parameter& parameter(std::string_view name, Shape shape, Init init, bool is_norm = false) const;
-  // Parameters of one shape that stand side by side and act as one, stacked along the first axis.
+  // Several named parameters of one shape as one Parameter, stacked along the first axis.
   Parameter& stacked(std::initializer_list<std::string_view> names, std::string_view leaf, Shape shape,
                      Init init) const;
   std::uint32_t dropout_site() const { return blueprint_->dropout_sites++; }
@@ -47,7 +47,7 @@ class Cursor {
   std::string path_;
 };
 
-// Fills the named part with what its Init says; a function of (seed, name) alone.
+// Fills the part with its initial values, which depend on (seed, name) alone.
 void initialise(const Blueprint& blueprint, const Parameter& parameter, const Parameter::Part& part,
                 std::uint64_t seed);
 

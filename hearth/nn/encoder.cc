@@ -44,8 +44,8 @@ Encoder::Encoder(const Cursor& at, const EncoderConfig& config, const EncoderNam
                        .parameter("weight", {config.token_types, config.hidden}, Init::normal(config.init_range))),
       norm_(at / "embeddings.LayerNorm", config.hidden, config.eps),
       dropout_site_(at.dropout_site()) {
-  check(config.hidden % config.heads == 0, "a hidden size of {} does not divide into {} attention heads", config.hidden,
-        config.heads);
+  check(config.hidden % config.heads == 0, "the hidden size {} is not a multiple of the number of attention heads, {}",
+        config.hidden, config.heads);
   for (Parameter* table : {word_, position_, type_})
     if (table != nullptr) table->is_embedding = true;
   layers_.reserve(static_cast<std::size_t>(config.layers));

@@ -4,18 +4,19 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/kernels/activation.h"
 #include "hearth/nn/layers.h"
 #include "hearth/tensor/batch.h"
 
 namespace hearth::nn {
 
-// An encoder of BERT's kind; families differ in these numbers and in how they name their parameters.
+// A BERT-like encoder. Model families differ in these numbers and in the names of their parameters.
 struct EncoderConfig {
   std::int64_t vocab_size = 0, hidden = 0, layers = 0, heads = 0, intermediate = 0, positions = 0, token_types = 0;
   float eps = 1e-12f, init_range = 0.02f;
   kernels::Activation activation = kernels::Activation::gelu;
   float hidden_dropout = 0, attention_dropout = 0;
-  bool attention_output_dropout = true;  // DistilBERT has none after its attention's output
+  bool attention_output_dropout = true;  // false for DistilBERT
   std::int32_t padding_id = 0;
   // RoBERTa counts positions from padding_id + 1, real tokens only; padding has the position padding_id.
   bool positions_follow_padding = false;
@@ -46,7 +47,7 @@ class Encoder {
 
   Var operator()(ops::Context& ctx, const Batch& batch) const;  // (T, H)
   const EncoderConfig& config() const { return config_; }
-  // Operations of a forward and backward pass: 6 a weight and token, and attention's products.
+  // FLOPs of a forward and backward pass: 6 per weight and token, plus the matmuls of attention.
   double training_flops(const Batch& batch) const;
   Parameter& word_embeddings() const { return *word_; }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hearth/kernels/activation.h"
 #include "hearth/nn/cursor.h"
 #include "hearth/ops/layer_norm.h"
 #include "hearth/ops/linear.h"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/kernels/sequences.h"
 #include "hearth/nn/cursor.h"
 #include "hearth/ops/context.h"
 #include "hearth/tensor/batch.h"
@@ -12,11 +13,11 @@
 namespace hearth::nn {
 
 struct ModelOutput {
-  Var loss;                                         // one number; undefined where the batch has no labels
+  Var loss;                                         // one number; undefined if the batch has no labels
   std::vector<std::pair<std::string, Var>> logits;  // f32, named as transformers names them
 };
 
-// What a trainer needs of a model. The batch must outlive the context's tape.
+// The interface between the trainer and a model. The batch must outlive the context's tape: backward reads it.
 class Model {
  public:
   virtual ~Model() = default;
@@ -35,6 +36,6 @@ class Model {
 };
 
 kernels::Sequences sequences_of(const Batch& batch);      // tokens
-kernels::Sequences sequence_rows_of(const Batch& batch);  // arrays with one row a sequence
+kernels::Sequences sequence_rows_of(const Batch& batch);  // arrays with one row per sequence
 
 }  // namespace hearth::nn

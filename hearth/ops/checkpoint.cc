@@ -17,7 +17,7 @@ Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const V
     again.tape = &inner;
     const Var input(x.value(), true);
     const Var output = body(again, input);
-    // The outer walk reports the parameters: it noted their uses when the body first ran.
+    // The outer tape reports the parameters as ready: it noted their uses when the body first ran.
     inner.backward_from(output, std::move(dy));
     if (input.grad().defined()) add_grad(x, std::move(input.grad()));
   });

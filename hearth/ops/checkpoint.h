@@ -6,8 +6,8 @@
 
 namespace hearth::ops {
 
-// Gradient checkpointing: computes body(x), keeps only x, and computes it again during backward. `body` must give the
-// same bits both times, which holds because dropout is a function of its site.
+// Gradient checkpointing: computes body(x), keeps only x, and computes body(x) again during backward. `body` must give
+// the same bits both times, which holds because dropout is a function of (seed, step, site, sample, element).
 Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const Var&)> body);
 
 }  // namespace hearth::ops

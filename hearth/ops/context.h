@@ -11,13 +11,13 @@
 
 namespace hearth::ops {
 
-// What a forward pass is run with; no globals and no flags on layers.
+// The settings of one forward pass, passed to every layer and op.
 struct Context {
   Tape* tape = nullptr;        // null: nothing is kept for a backward pass
-  DType compute = DType::f32;  // the format of activations and products; ops/precision.h has the table
+  DType compute = DType::f32;  // the dtype of activations and matmuls; ops/precision.h has the table
   bool training = false;       // dropout is on
   std::uint64_t seed = 0, step = 0;
-  kernels::Sequences sequences;         // how the row of tokens is cut
+  kernels::Sequences sequences;         // how the packed row of tokens is cut into sequences
   bool gradient_checkpointing = false;  // layers keep their inputs alone and run again in the backward pass
   float label_smoothing = 0;            // of classification losses
 
@@ -28,16 +28,17 @@ struct Context {
     return other;
   }
 
-  // `site` tells the dropout layers of a model apart.
+  // `site` numbers the dropout layers of a model.
   kernels::Dropout dropout(float p, std::uint32_t site) const {
     if (!training || p <= 0) return {};
     return {p, philox_key(seed, step, site)};
   }
 };
 
-// Kernels walk the sequences: a tensor with another number of rows would be overrun.
+// Kernels walk over the sequences and would read past the end of a tensor with fewer rows.
 inline void check_tokens(const Context& ctx, std::string_view op, std::int64_t rows) {
-  check(ctx.sequences.tokens() == rows, "[{}] {} rows, the sequences have {} tokens", op, rows, ctx.sequences.tokens());
+  check(ctx.sequences.tokens() == rows, "[{}] the input has {} rows, but the sequences have {} tokens", op, rows,
+        ctx.sequences.tokens());
 }
 
 }  // namespace hearth::ops

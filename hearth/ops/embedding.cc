@@ -17,9 +17,10 @@ Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
   for (const Lookup& lookup : lookups) {
     Parameter& table = *lookup.table;
     check(static_cast<std::int64_t>(lookup.ids.size()) == tokens && table.shape[1] == hidden,
-          "[embedding_sum] {} does not fit the other tables", table.parts.front().name);
+          "[embedding_sum] {} does not have the width or the number of ids of the other embeddings",
+          table.parts.front().name);
     for (const std::int32_t id : lookup.ids)
-      check(0 <= id && id < table.shape[0], "[embedding_sum] the id {} is outside {}, which has {} rows", id,
+      check(0 <= id && id < table.shape[0], "[embedding_sum] id {} is out of range for {}, which has {} rows", id,
             table.parts.front().name, table.shape[0]);
     if (ctx.tape != nullptr) ctx.tape->use(table, lookup.ids);
     kernels::embedding_forward(DType::f32, tokens, hidden, lookup.ids.data(), table.master.data<float>(), sum.raw(),

@@ -9,10 +9,10 @@ namespace hearth::ops {
 struct Lookup {
   Parameter* table = nullptr;     // (rows, H)
   std::vector<std::int32_t> ids;  // (T)
-  std::int32_t padding_id = -1;   // this row receives no gradient
+  std::int32_t padding_id = -1;   // this row gets no gradient
 };
 
-// y (T, H) = the sum of the rows that the lookups name, rounded once to the compute format.
+// y (T, H) = the sum of the rows that the lookups name, rounded once to the compute dtype.
 Var embedding_sum(Context& ctx, std::vector<Lookup> lookups);
 
 }  // namespace hearth::ops

@@ -4,8 +4,8 @@
 
 namespace hearth::ops {
 
-// y = LayerNorm(residual + dropout(x)), row by row; without a residual LayerNorm(x). x's buffer is taken over for the
-// sum, so x must be used nowhere else.
+// y = LayerNorm(residual + dropout(x)), row by row; without a residual LayerNorm(x). The sum overwrites the buffer of
+// x, so x must not be used anywhere else.
 Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma, Parameter& beta, float eps,
                float dropout_p, std::uint32_t site);
 

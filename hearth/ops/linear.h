@@ -5,7 +5,7 @@
 
 namespace hearth::ops {
 
-// y (T, N) = f(x (T, K) W^T + b), W (N, K), b (N) or null. `out` is the format of y.
+// y (T, N) = f(x (T, K) W^T + b), W (N, K), b (N) or null. `out` is the dtype of y.
 Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kernels::Activation activation, DType out);
 
 inline Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias,

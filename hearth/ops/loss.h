@@ -10,8 +10,8 @@ namespace hearth::ops {
 Var cross_entropy(Context& ctx, const Var& logits, std::span<const std::int64_t> labels, std::int64_t ignore_label,
                   float label_smoothing);
 
-// The loss of extractive question answering over the context's sequences; logits (T, 2) f32. Positions count from
-// their sequence's first token.
+// The loss of extractive question answering over the context's sequences; logits (T, 2) f32. `starts` and `ends` are
+// answer positions, counted from the first token of their sequence.
 Var span_loss(Context& ctx, const Var& logits, std::span<const std::int64_t> starts,
               std::span<const std::int64_t> ends);
 

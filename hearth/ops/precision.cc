@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "hearth/cpu/isa.h"
 #include "hearth/kernels/gemm.h"
 
 namespace hearth::ops {
@@ -10,11 +11,12 @@ std::optional<std::string> emulation_warning(DType compute) {
   if (compute == DType::f32 || kernels::choose_gemm(compute, cpu::isa()).name != "widen") return std::nullopt;
   const bool bf16_is_fast = kernels::choose_gemm(DType::bf16, cpu::isa()).name != "widen";
   return fmt::format(
-      "{0} is emulated at the {1} level of this processor: products are widened to fp32, exact but no "
-      "faster than it; {2}",
+      "{0} is emulated at the {1} level of this processor: matmuls convert their operands to fp32, which is exact but "
+      "no "
+      "faster than fp32; {2}",
       name_of(compute), cpu::name_of(cpu::isa()),
       compute == DType::f16 && bf16_is_fast ? "--bf16 is fast here"
-                                            : "leave the flag out for fp32 speed, keep it to save memory");
+                                            : "use fp32 for the same speed, or keep the flag to save memory");
 }
 
 }  // namespace hearth::ops

@@ -9,15 +9,15 @@
 
 namespace hearth::ops {
 
-// Which kind of value is kept in which format. `compute` is fp32, bf16 or fp16, as the user named it.
+// The dtype of each kind of value. `compute` is fp32, bf16 or fp16, as the user chose.
 enum class Value {
   activation,       // outputs of embeddings, linear layers, attention, layer norm, GELU, dropout; their gradients
-  product_operand,  // what matrix products read: activations and the weights' copies
-  product_sum,      // what products, softmax, normalisation and column sums add up in
-  statistic,        // softmax's log-sum, layer norm's mean and deviation
-  logit,            // a head's outputs and their gradients
+  product_operand,  // inputs of matmuls: activations and the 16-bit copies of weights
+  product_sum,      // accumulators of matmuls, softmax, normalisation and column sums
+  statistic,        // log-sum-exp of softmax, mean and deviation of layer norm
+  logit,            // outputs of a head and their gradients
   loss,
-  weight,  // master weights, biases, embeddings' tables
+  weight,  // master weights, biases, embeddings
   weight_gradient,
   moment,  // of the optimizer
 };
@@ -25,17 +25,17 @@ enum class Value {
 struct PrecisionRow {
   Value value;
   std::string_view name;
-  bool in_compute_format;  // else in f32
+  bool in_compute_format;  // otherwise in f32
 };
 
 inline constexpr std::array<PrecisionRow, 9> kPrecision{{
     {Value::activation, "activations and their gradients", true},
-    {Value::product_operand, "operands of matrix products", true},
-    {Value::product_sum, "sums of products, softmax, layer norm, bias gradients", false},
+    {Value::product_operand, "operands of matmuls", true},
+    {Value::product_sum, "accumulators of matmuls, softmax, layer norm, bias gradients", false},
     {Value::statistic, "statistics of softmax and layer norm", false},
     {Value::logit, "logits and their gradients", false},
     {Value::loss, "loss", false},
-    {Value::weight, "master weights, biases, embedding tables", false},
+    {Value::weight, "master weights, biases, embeddings", false},
     {Value::weight_gradient, "gradients of weights", false},
     {Value::moment, "optimizer moments", false},
 }};
@@ -44,7 +44,7 @@ constexpr DType format_of(Value value, DType compute) {
   return kPrecision[static_cast<std::size_t>(value)].in_compute_format ? compute : DType::f32;
 }
 
-// Where this processor has no fast arithmetic of the format: a sentence that says so, and what to use instead.
+// If this processor has no fast arithmetic for the dtype: a sentence that says so, and what to use instead.
 std::optional<std::string> emulation_warning(DType compute);
 
 }  // namespace hearth::ops

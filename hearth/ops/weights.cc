@@ -8,12 +8,12 @@
 namespace hearth::ops {
 namespace {
 
-constexpr std::size_t kLargeCopyBytes = std::size_t{1} << 20;  // half of a second-level cache
+constexpr std::size_t kLargeCopyBytes = std::size_t{1} << 20;  // half of a 2 MB L2 cache
 
-// Formats number the plain copies; packed ones follow, two a format.
+// Replica::kind: the DType for a plain copy; from 16 on, two per DType, for packed copies of W and W^T.
 int packed_kind(DType type, bool transposed) { return 16 + 2 * static_cast<int>(type) + (transposed ? 1 : 0); }
 
-// The parameter's replica of the kind, up to date; `make` makes a new one.
+// The parameter's replica of this kind, up to date; `make` creates it at the first use.
 template <class Make>
 const Tensor& replica(Parameter& weights, int kind, const Make& make) {
   auto found = std::ranges::find(weights.replicas, kind, &Replica::kind);
@@ -40,11 +40,11 @@ Replica packed_copy(int kind, const Tensor& master, const kernels::GemmImpl& imp
   const Tensor copy({impl.packed_bytes(product.type, product.k, product.n)}, DType::u8);
   kernels::PackArgs whole{product.k, product.n, product.type, master.data<float>(), product.ldb, product.b_transposed};
   whole.packed = copy.raw();
-  const auto fill = [&impl, whole, copy](std::int64_t begin, std::int64_t end, bool soon) {
+  const auto fill = [&impl, whole, copy](std::int64_t begin, std::int64_t end, bool read_soon) {
     kernels::PackArgs rows = whole;
     rows.row_begin = begin;
     rows.row_end = end;
-    rows.past_cache = !soon && copy.bytes() >= kLargeCopyBytes;
+    rows.past_cache = !read_soon && copy.bytes() >= kLargeCopyBytes;
     impl.pack(rows);
   };
   return {.kind = kind, .value = copy, .fill = fill, .row_unit = kernels::kPackedRows};

@@ -5,9 +5,9 @@
 
 namespace hearth::ops {
 
-// Makes the weights the right operand of a product of `product.type`: W^T where they are `transposed`, else W. They are
-// the master itself for f32, else a copy in the format, and packed where the product wants that; a copy is made again
-// when the master has changed, and lives as long as the parameter.
+// Sets the right operand of a matmul of dtype `product.type` to W, or to W^T if `transposed`. For f32 that is the
+// master itself; otherwise a copy in that dtype, packed if the GEMM implementation reads packed weights. A copy is
+// rebuilt when the master has changed, and lives as long as the parameter.
 void set_weights(kernels::GemmArgs& product, Parameter& weights, bool transposed);
 
 }  // namespace hearth::ops

@@ -88,7 +88,7 @@ void Adafactor::update(double lr, float grad_scale) {
   });
 }
 
-// The moments of a vector and of rows, and the sums that those of columns are made of.
+// Updates the moments of a vector or of the chunk's rows, and sums up what the column moments are made of.
 void Adafactor::take_moments(Chunk& chunk, float grad_scale, float beta2) {
   Slot& slot = slots_[chunk.slot];
   const std::span<const float> gradients = values_of(slot.parameter->grad_part(*slot.part));

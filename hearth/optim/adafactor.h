@@ -13,17 +13,17 @@ class Adafactor final : public Optimizer {
   State state() const override;
 
  private:
-  // A matrix, or a vector as one row with a moment for each element.
+  // The state of a matrix, or of a vector as one row with a moment per element.
   struct Slot {
     Parameter* parameter = nullptr;
     const Parameter::Part* part = nullptr;
     Tensor rows, cols;                            // of a matrix
     Tensor full;                                  // of a vector
     std::size_t first_chunk = 0, end_chunk = 0;   // of chunks_
-    std::vector<float> row_factors, col_factors;  // what gradients are multiplied by
-    float scale = 0;                              // of the update: learning rate and clipping
+    std::vector<float> row_factors, col_factors;  // factors of the gradient
+    float scale = 0;                              // factor of the update: learning rate and clipping
   };
-  // Rows of a slot, whose sums are added in the order of chunks, whichever thread made them.
+  // Rows of a slot, computed by one thread. The sums of chunks are added in order, so the bits repeat.
   struct Chunk {
     std::size_t slot;
     std::int64_t begin, end;

@@ -13,7 +13,7 @@ bool LossScaler::accept(double grad_norm) {
     return false;
   }
   if (++good_steps_ == kGrowthInterval) {
-    scale_ *= kGrowth;
+    if (const float grown = scale_ * kGrowth; std::isfinite(grown)) scale_ = grown;
     good_steps_ = 0;
   }
   return true;

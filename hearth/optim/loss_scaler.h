@@ -4,14 +4,14 @@
 
 namespace hearth::optim {
 
-// Dynamic loss scaling as torch.amp.GradScaler does it: the loss is multiplied by `scale` so that small gradients
-// survive in fp16; a step whose gradients overflowed is skipped and halves the scale, 2,000 good ones double it.
+// Dynamic loss scaling as in torch.amp.GradScaler: the loss is multiplied by `scale` so that small gradients survive in
+// fp16. A step whose gradients overflow is skipped and halves the scale; 2,000 good steps in a row double it.
 class LossScaler {
  public:
   static constexpr float kInitialScale = 65536.0f, kGrowth = 2.0f, kBackoff = 0.5f;
   static constexpr std::int64_t kGrowthInterval = 2000;
 
-  // A disabled scaler has the scale 1 for good, and takes every step.
+  // A disabled scaler keeps the scale 1 and accepts every step.
   explicit LossScaler(bool enabled) : enabled_(enabled), scale_(enabled ? kInitialScale : 1.0f) {}
 
   bool enabled() const { return enabled_; }
@@ -19,7 +19,7 @@ class LossScaler {
   std::int64_t good_steps() const { return good_steps_; }
   std::int64_t skipped() const { return skipped_; }
 
-  // Takes note of a step's gradient norm; false: the step must be skipped.
+  // Updates the scale from a step's gradient norm. False: the step must be skipped.
   bool accept(double grad_norm);
 
   void restore(float scale, std::int64_t good_steps, std::int64_t skipped);

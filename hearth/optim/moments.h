@@ -6,18 +6,18 @@
 
 namespace hearth::optim {
 
-// Stretches of the arenas that are updated alike.
+// A range of the arenas whose elements all get the same update.
 struct Range {
   std::int64_t begin = 0, end = 0;
   bool decays = false;
-  std::int64_t moments = 0;  // where its moments begin, which are kept for what is owned alone, without gaps
+  std::int64_t moments = 0;  // index of its first moment; moments exist for owned elements only, without gaps
 };
-// Of what is owned, in arena order, neighbours of one kind joined. Without weight decay all parameters are of one kind.
+// The ranges of the owned intervals, in arena order; neighbours with the same weight decay are joined.
 std::vector<Range> ranges(const ParameterStore& parameters, bool by_decay, std::span<const Interval> own);
 
 Tensor zero_moments(std::span<const Interval> own);
 
-// Views of an arena laid out like the parameters', one a parameter name, called PREFIX.NAME.
+// Views of an arena laid out like the parameters': one per parameter name, called PREFIX.NAME.
 Optimizer::State named_views(const ParameterStore& parameters, const Tensor& arena, std::string_view prefix);
 
 }  // namespace hearth::optim

@@ -45,8 +45,8 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Param
   if (options.name == "sgd") return std::make_unique<Sgd>(options, parameters, own);
   if (options.name == "adafactor") {
     check(own.size() == 1 && own[0].size() == parameters.size(),
-          "--optim adafactor cannot be sharded, its state is of whole rows and columns: leave out --sharded_optimizer, "
-          "or choose adamw_torch or sgd");
+          "--optim adafactor cannot be sharded, because its state covers whole rows and columns of a matrix: leave out "
+          "--sharded_optimizer, or choose adamw_torch or sgd");
     return std::make_unique<Adafactor>(options, parameters);
   }
   fail("the optimizer '{}' is not known; choose adamw_torch, adamw_torch_fused, sgd or adafactor", options.name);

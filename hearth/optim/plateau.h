@@ -8,14 +8,14 @@ namespace hearth::optim {
 inline constexpr const char* kPlateauName = "reduce_lr_on_plateau";
 
 struct PlateauOptions {
-  std::string mode = "min";  // of metrics; max: greater ones are better
+  std::string mode = "min";  // "max": a greater metric is better
   double factor = 0.1;
-  std::int64_t patience = 10;          // evaluations without gain that are put up with
-  double threshold = 1e-4;             // a gain is above it
-  std::string threshold_mode = "rel";  // to the best; or abs
+  std::int64_t patience = 10;          // evaluations without a gain before the rate is reduced
+  double threshold = 1e-4;             // the smallest change that counts as a gain
+  std::string threshold_mode = "rel";  // relative to the best metric; or "abs"
   std::int64_t cooldown = 0;           // evaluations after a reduction that do not count
   double min_lr = 0;
-  double eps = 1e-8;  // a smaller reduction is none
+  double eps = 1e-8;  // a smaller reduction is not made
 };
 
 // A learning rate that is reduced when a metric has stopped getting better, as torch's ReduceLROnPlateau does it.

@@ -30,7 +30,8 @@ void check_options(const ScheduleOptions& options, double initial_lr) {
   const std::vector<std::string> names = schedule_names();
   check(std::ranges::find(names, options.name) != names.end(), "the schedule '{}' is not known; choose one of {}",
         options.name, fmt::join(names, ", "));
-  check(options.name != kPlateauName, "{} hangs on evaluations, not on the number of the update", kPlateauName);
+  check(options.name != kPlateauName, "{} depends on evaluation metrics, not on the number of the update",
+        kPlateauName);
   check(options.name != "polynomial" || initial_lr > options.lr_end,
         "polynomial decay ends at a learning rate of {}, which must be below the initial one, {}", options.lr_end,
         initial_lr);

@@ -7,13 +7,13 @@
 
 namespace hearth::optim {
 
-// A schedule by the Trainer's name, and the names of what it can be told in the Trainer's kwargs.
+// A schedule: its name in the Trainer, and the names of its settings in --lr_scheduler_kwargs.
 struct ScheduleKind {
   std::string name;
   std::vector<std::string> settings;
 };
 
-// All there are. The last one hangs on evaluations (see Plateau), the others on the number of the update.
+// All schedules. The last one depends on evaluation metrics (see Plateau), the others on the number of the update.
 const std::vector<ScheduleKind>& schedule_kinds();
 std::vector<std::string> schedule_names();
 
@@ -26,14 +26,12 @@ struct ScheduleOptions {
   double lr_end = 1e-7;        // polynomial, a learning rate
   std::int64_t timescale = 0;  // inverse_sqrt: warmup_steps, or 10,000, where not given
   double min_factor = 0;       // cosine_with_min_lr, warmup_stable_decay
-  // warmup_stable_decay; what is not given of the stable steps is all between warm-up and decay. Types are linear,
-  // cosine and 1-sqrt.
+  // warmup_stable_decay. By default all steps between warm-up and decay are stable. Types: linear, cosine, 1-sqrt.
   std::optional<std::int64_t> num_decay_steps, num_stable_steps;
   std::string warmup_type = "linear", decay_type = "cosine";
 };
 
-// What the initial learning rate is multiplied by in update number `step`, counted from 0. `initial_lr` matters to
-// polynomial decay alone.
+// The factor of the initial learning rate in update number `step`, from 0. Only polynomial decay uses `initial_lr`.
 double schedule_factor(const ScheduleOptions& options, std::int64_t step, double initial_lr);
 
 }  // namespace hearth::optim

@@ -7,9 +7,9 @@
 
 namespace hearth::optim {
 
-// Runs update(range) over the ranges, piece by piece on all threads. Of parameters that lie in a range as a whole, the
-// replicas that were read since the last update are brought up to date, each piece while it is in cache; the parameters
-// are already marked as changed.
+// Runs update(piece) over all `ranges` in pieces, on all threads. For every parameter that lies entirely inside one
+// range, also refreshes the 16-bit copies (Replica) read since the last step, piece by piece while the updated weights
+// are in cache. Call after mark_changed().
 void update_pieces(ParameterStore& parameters, std::span<const Range> ranges,
                    const std::function<void(const Range&)>& update);
 

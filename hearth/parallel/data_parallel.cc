@@ -58,7 +58,7 @@ void DataParallel::share_weights() {
   float* const weights = parameters_.master().data<float>();
   struct Gathering {
     optim::Interval bucket;
-    Tensor mine, whole;  // undefined where the arena itself serves
+    Tensor mine, whole;  // undefined if the arena itself is sent and received into
     comm::WorkPtr work;
   };
   std::vector<Gathering> gatherings;
@@ -69,7 +69,7 @@ void DataParallel::share_weights() {
     gathering.bucket = bucket;
     const float* from = weights + own.begin;
     float* to = weights + bucket.begin;
-    if (!partition_.is_even(bucket)) {  // the last one before a table, a table, or the last of all
+    if (!partition_.is_even(bucket)) {  // the last bucket before a table, a table, or the very last
       gathering.mine = Tensor({part}, DType::f32);
       gathering.whole = Tensor({part * team_.size()}, DType::f32);
       gathering.mine.slice(0, own.size()).copy_from(parameters_.master().slice(own.begin, own.end));

@@ -17,8 +17,9 @@ struct DataParallelOptions {
   DType wire = DType::f32;
 };
 
-// One model trained by a team: each member computes gradients of its own samples, all make the same update of the sum.
-// Sharded, each makes and remembers a part of the update and hands its weights to the others.
+// Data-parallel training of one model: each rank computes the gradients of its own samples, and all ranks apply the
+// same update from the sum. If the optimizer is sharded, each rank updates its part of the weights, keeps only the
+// moments of that part, and sends the new weights to the others.
 class DataParallel {
  public:
   DataParallel(ParameterStore& parameters, const optim::OptimizerOptions& optimizer, Team team = {},
@@ -26,22 +27,22 @@ class DataParallel {
 
   const Team& team() const { return team_; }
   std::int64_t steps() const { return earlier_steps_ + optimizer_->steps(); }  // updates made
-  std::int64_t moment_steps() const { return optimizer_->steps(); }            // those that the moments have seen
+  std::int64_t moment_steps() const { return optimizer_->steps(); }            // updates since the moments began
 
-  // The last backward pass of a step. While it runs, or in finish(), gradients are summed over the team, and so are the
-  // `reports`.
+  // The last backward pass of a step. Gradients are summed over the ranks while it runs, or in finish(). The numbers in
+  // `reports` (loss, counts) are summed as well.
   void backward(Tape& tape, const Var& loss, float seed, std::span<const double> reports);
-  // Waits for the others; the sums of the reports.
+  // Waits for the other ranks; returns the sums of the reports.
   std::span<const double> finish();
   double grad_norm() const;
   void step(double lr, float grad_scale);
 
-  // What resuming needs, whole; where it is sharded, on the first member alone. Every member calls it.
+  // The whole optimizer state, for a checkpoint. If sharded, only rank 0 gets it. Every rank must call it.
   optim::Optimizer::State state() const;
   // `read` fills the arrays it is given, which have the names and shapes of state().
   void load_state(std::int64_t steps, std::int64_t moment_steps,
                   const std::function<void(const optim::Optimizer::State&)>& read);
-  // Without the moments of the updates made so far.
+  // Continues after `steps` updates with moments that start at zero.
   void start_anew(std::int64_t steps) { earlier_steps_ = steps; }
 
   const GradientReducer& reducer() const { return reducer_; }

@@ -1,3 +1,26 @@
+// How gradients get from backward to the other ranks.
+//
+// Terms:
+//   arena      the f32 gradients of all parameters in one array, in the order in which backward completes them.
+//   bucket     an interval of the arena that is sent in one operation; parallel/partition.h cuts them.
+//   own part   what this rank updates: a part of each bucket if the optimizer is sharded, otherwise all of it.
+//   pending_   per bucket, how many parameters in it still wait for their gradient.
+//   next_      the first bucket that was not sent yet. Buckets are sent strictly in order: collectives must be called
+//              in the same order on every rank.
+//   under_way_ sent buckets whose result has not been taken over, oldest first. "Landing" one waits for the operation
+//              and writes the sums into the arena.
+//   table      a large embedding. Its bucket is sent row-wise if few rows are used.
+//
+// One step:
+//   begin()    starts the max all-reduce of each table's row mask, counts pending_, and completes the gradients of
+//              parameters that this pass does not use.
+//   ready()    is called by the tape when a parameter's gradient is complete. It lowers pending_ and, if the team
+//              overlaps, sends every bucket whose turn has come and that is complete (launch_complete).
+//   launch()   sends one bucket: all_reduce, or reduce_scatter if sharded. f32 buckets are reduced in the arena itself;
+//              a bf16 wire dtype, or a bucket that does not divide evenly among the ranks, goes through a copy.
+//   finish()   sends the rest and lands everything.
+// The loss is divided by the number of ranks beforehand (training_step.cc), so a sum over ranks is the average.
+
 #include "hearth/parallel/gradient_reducer.h"
 
 #include <algorithm>
@@ -11,7 +34,7 @@
 namespace hearth::parallel {
 namespace {
 
-// Buckets under way that need memory of their own. With so many waiting backward is ahead of the network, and loses
+// The most buckets under way that are copies. If that many are waiting, backward is ahead of the network and loses
 // nothing by waiting for the first.
 constexpr std::ptrdiff_t kMostCopies = 4;
 
@@ -35,7 +58,8 @@ GradientReducer::GradientReducer(ParameterStore& parameters, Team team, const Pa
                                  const std::vector<Parameter*>& tables)
     : parameters_(parameters), team_(std::move(team)), partition_(partition), wire_(wire) {
   for (Parameter* table : tables) tables_.push_back({table, {}, nullptr});
-  check(wire == DType::f32 || wire == DType::bf16, "[GradientReducer] gradients cannot be sent as {}", name_of(wire));
+  check(wire == DType::f32 || wire == DType::bf16, "[GradientReducer] gradients are sent as fp32 or bf16, not as {}",
+        name_of(wire));
 }
 
 void GradientReducer::backward(Tape& tape, const Var& loss, float seed) {
@@ -58,6 +82,7 @@ void GradientReducer::begin(Tape& tape) {
   if (team_.overlaps()) launch_complete();
 }
 
+// Earlier micro-batches of the step have used rows too: those are in grad_rows already.
 void GradientReducer::tell_rows(Tape& tape) {
   for (Table& table : tables_) {
     Parameter& parameter = *table.parameter;
@@ -77,7 +102,7 @@ void GradientReducer::ready(Parameter& parameter) {
 
 void GradientReducer::complete(Parameter& parameter) {
   parameter.begin_grad();
-  if (team_.size() > 1) parameter.grad_rows.add_all();  // others add to theirs
+  if (team_.size() > 1) parameter.grad_rows.add_all();  // the sums may have rows that this rank did not use
 }
 
 void GradientReducer::add_pending(const Parameter& parameter, int count) {
@@ -128,7 +153,7 @@ void GradientReducer::launch(const optim::Interval& bucket) {
   under_way_.push_back(std::move(sending));
 }
 
-// Sharded, the whole table takes half the way: every rank needs the sums of its part alone.
+// Used rows are all-reduced, whole tables of a sharded optimizer reduce-scattered, which moves half as many bytes.
 bool GradientReducer::sends_rows(const Table& table) const {
   return std::ranges::count(table.used, 1) * (partition_.sharded() ? 2 : 1) < std::ssize(table.used);
 }
@@ -148,6 +173,7 @@ void GradientReducer::launch_rows(const Table& table, const optim::Interval& buc
   under_way_.push_back(std::move(sending));
 }
 
+// Rows sent from a table come back as sums: zero the table's gradient, then add the rows.
 void GradientReducer::land_first() {
   const Sending& sending = under_way_.front();
   wait_for(sending.work);
@@ -168,7 +194,8 @@ void GradientReducer::land_first() {
 
 void GradientReducer::finish() {
   launch_complete();
-  check(next_ == partition_.buckets().size(), "[GradientReducer] {} of {} buckets were sent", next_,
+  check(next_ == partition_.buckets().size(),
+        "[GradientReducer] only {} of {} buckets are complete: finish() was called before backward ended", next_,
         partition_.buckets().size());
   while (!under_way_.empty()) land_first();
 }

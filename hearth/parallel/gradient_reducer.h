@@ -10,41 +10,42 @@
 
 namespace hearth::parallel {
 
-// Tables from which rows are looked up and of which sending only some pays, in the arenas' order: each is to be a
-// bucket of its own.
+// Embeddings so large that sending only their used rows pays off, in arena order. Each gets a bucket of its own.
 std::vector<Parameter*> large_tables(const ParameterStore& parameters);
 
-// Sums gradients over the team, bucket by bucket while backward runs: gradients complete from the arena's beginning to
-// its end, and a bucket is sent as soon as it and all before it are complete, so in the same order on every rank. A
-// team that gains nothing from that sends them when backward has ended. Of a table only those rows are sent that some
-// rank used, where they are few. Which they are the ranks tell each other before backward: it is the last gradient to
-// complete, and nothing is left to hide its sending behind.
+// Sums gradients over the team (all-reduce, or reduce-scatter if sharded), bucket by bucket while backward runs.
+// Gradients complete from the arena's beginning to its end; a bucket is sent as soon as it and all buckets before it
+// are complete, so every rank sends them in the same order. A team without Team::overlaps() sends them after backward.
+// For large embeddings only the rows used by at least one rank are all-reduced. The ranks agree on that set (max
+// all-reduce of a row mask) before backward, because the embedding gradient completes last and nothing is left to
+// overlap with.
 class GradientReducer {
  public:
-  // `wire`: the format that gradients are sent in, f32 or bf16. `tables`: parameters that are a bucket each.
+  // `wire`: the dtype that gradients are sent in, f32 or bf16. `tables`: embeddings that are a bucket each.
   GradientReducer(ParameterStore& parameters, Team team, const Partition& partition, DType wire,
                   const std::vector<Parameter*>& tables = {});
 
-  // The backward pass of a step's last micro-batch. Gradients that the step never began become zero.
+  // The backward pass of a step's last micro-batch. Gradients without a contribution in this step become zero.
   void backward(Tape& tape, const Var& loss, float seed);
-  // Waits for the others. Then the gradients that this rank owns are sums; the rest of the arena means nothing.
+  // Sends the remaining buckets and waits for all. Afterwards the gradients that this rank owns are sums over the
+  // ranks; the rest of the arena is undefined.
   void finish();
 
-  std::size_t launched() const { return next_; }  // buckets of this step
+  std::size_t launched() const { return next_; }  // buckets sent in this step
   std::size_t launched_bytes() const { return sent_bytes_; }
 
  private:
   struct Sending {
     optim::Interval bucket;
-    Tensor sent, received;       // undefined where the arena itself serves
-    Parameter* table = nullptr;  // of which `sent` holds the `rows`
+    Tensor sent, received;       // undefined if the arena itself is sent and received into
+    Parameter* table = nullptr;  // an embedding: `sent` holds only its `rows`
     std::vector<std::int32_t> rows;
     comm::WorkPtr work;
   };
   struct Table {
     Parameter* parameter;
-    std::vector<std::uint8_t> used;  // by row: 1 where any rank uses it
-    comm::WorkPtr telling;
+    std::vector<std::uint8_t> used;  // per row: 1 if any rank uses it, once `telling` is done
+    comm::WorkPtr telling;           // the all-reduce of `used`
   };
 
   void begin(Tape& tape);
@@ -63,7 +64,7 @@ class GradientReducer {
   const Partition& partition_;
   DType wire_;
   std::vector<Table> tables_;
-  std::vector<int> pending_;  // by bucket: parameters whose gradient is to come
+  std::vector<int> pending_;  // per bucket: parameters whose gradient is not complete yet
   std::size_t next_ = 0;      // the next bucket to send
   std::size_t sent_bytes_ = 0;
   std::deque<Sending> under_way_;

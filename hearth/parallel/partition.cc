@@ -16,7 +16,8 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value +
 Partition::Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options,
                      const std::vector<optim::Interval>& alone)
     : rank_(rank), ranks_(ranks), sharded_(options.sharded && ranks > 1) {
-  check(options.first_bucket_bytes > 0 && options.bucket_bytes > 0, "[Partition] a bucket of no bytes");
+  check(options.first_bucket_bytes > 0 && options.bucket_bytes > 0,
+        "[Partition] the bucket size must be above 0 bytes");
   const auto elements_of = [&](std::size_t bytes) {
     return rounded_up(static_cast<std::int64_t>(bytes / sizeof(float)), kAlignedElements * ranks_);
   };

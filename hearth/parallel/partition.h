@@ -11,14 +11,14 @@ namespace hearth::parallel {
 struct PartitionOptions {
   std::size_t first_bucket_bytes = std::size_t{1} << 20;  // small, so that sending begins early
   std::size_t bucket_bytes = std::size_t{25} << 20;
-  bool sharded = false;  // a rank owns one part of each bucket, else all of it
+  bool sharded = false;  // each rank owns one part of each bucket; otherwise it owns all of it
 };
 
-// How the arenas are cut: into buckets, which are sent one by one, and each bucket into equal parts, one a rank. The
-// last buckets are smaller, down to a quarter: nothing is left to hide the very last behind.
+// How the arenas are cut: into buckets, which are sent one by one, and each bucket into equal parts, one per rank. The
+// last buckets are smaller, down to a quarter, because no backward pass is left to overlap with the very last.
 class Partition {
  public:
-  // `alone`: what makes a bucket of its own whatever its size, in ascending order.
+  // `alone`: intervals that become a bucket of their own whatever their size, in ascending order.
   Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options = {},
             const std::vector<optim::Interval>& alone = {});
 
@@ -27,7 +27,7 @@ class Partition {
   // Elements of a part. The last parts of a bucket may reach beyond its end.
   std::int64_t part_size(const optim::Interval& bucket) const;
   bool is_even(const optim::Interval& bucket) const { return part_size(bucket) * ranks_ == bucket.size(); }
-  // What this rank updates: of a bucket, and of all of them.
+  // The part of one bucket that this rank updates, and the parts of all buckets.
   optim::Interval own(const optim::Interval& bucket) const;
   const std::vector<optim::Interval>& own() const { return own_; }
 

@@ -15,28 +15,28 @@ namespace hearth::parallel {
 class Team {
  public:
   Team();  // this process alone
-  // `overlaps`: communication gains from running beside computing.
+  // `overlaps`: sending gradients while backward runs is faster than sending them afterwards.
   Team(std::shared_ptr<comm::ProcessGroup> group, int local_rank, bool overlaps = true);
 
   int rank() const { return group_->rank(); }
   int size() const { return group_->size(); }
   bool is_first() const { return rank() == 0; }               // logs, and writes files
-  bool is_first_of_host() const { return local_rank_ == 0; }  // prepares what its host's others read
+  bool is_first_of_host() const { return local_rank_ == 0; }  // prepares files that the other ranks of its host read
   bool overlaps() const { return overlaps_; }
   comm::ProcessGroup& group() const { return *group_; }
 
   void barrier() const;
-  // The first member's, for all.
+  // All members get the values or text of rank 0.
   void broadcast(const Tensor& values) const;
   std::string broadcast(std::string text) const;
-  // By rank, on the first member; nothing elsewhere.
+  // On rank 0 the texts of all ranks, in order; empty on the others.
   std::vector<std::string> gather(std::string_view text) const;
 
-  // What members should have in common, by name. Where they have not, all fail with a sentence that says what differs.
+  // Values that all members must share, by name. If some differ, all members throw an Error that says which.
   using Facts = std::vector<std::pair<std::string, std::string>>;
   void check_agreement(const Facts& facts) const;
 
-  // Calls `make` on the first process of each host, then on the others: what the first left in a cache, they find.
+  // Calls `make` on the first process of each host, then on the others, which find what the first put in a cache.
   template <class Make>
   auto first_of_host_first(const Make& make) const {
     if (!is_first_of_host()) barrier();

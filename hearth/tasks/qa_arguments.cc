@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "hearth/base/error.h"
+#include "hearth/base/nearest_name.h"
+#include "hearth/base/usage_error.h"
+#include "hearth/data/record_format.h"
 #include "hearth/tasks/squad_metric.h"
 #include "hearth/train/best_metric.h"
 
@@ -16,64 +19,82 @@ namespace {
 constexpr double kLargest = 1 << 30;
 
 void check_file(const std::optional<std::string>& file, std::string_view flag) {
-  check(!file || file->ends_with(".json") || file->ends_with(".jsonl") || file->ends_with(".csv"),
-        "{}: {} must end in .json, .jsonl or .csv", flag, file.value_or(""));
+  check(!file || data::record_format_of(*file), "{} {}: the file's name must end in {}", flag, file.value_or(""),
+        data::record_endings());
 }
 
-// Before the first evaluation would find it out.
+// A wrong name is found before training, not at the first evaluation.
 void check_metric(const std::string& name, bool version_2) {
-  check(!name.ends_with("loss"), "question answering is not evaluated by its loss: give --metric_for_best_model f1");
+  check(!name.ends_with("loss"),
+        "--metric_for_best_model {}: question answering has no evaluation loss; use --metric_for_best_model f1", name);
   std::vector<std::string> known = squad_metric_names(version_2);
   for (const char* speed : {"runtime", "samples_per_second", "steps_per_second"}) known.emplace_back(speed);
   check(std::ranges::find(known, evaluation_name(name), evaluation_name) != known.end(),
-        "--metric_for_best_model {}: the evaluation will give {}", name, fmt::join(known, ", "));
+        "--metric_for_best_model {} is not a metric of this task, which has {}{}", name, fmt::join(known, ", "),
+        did_you_mean(nearest_name(name, known)));
 }
 
 }  // namespace
 
 void declare(Arguments& options, ModelArguments& arguments) {
   options.section("Model");
-  options.add("model_name_or_path", &arguments.model_name_or_path, "folder of the model, or its name in the Hub cache")
+  options
+      .add("model_name_or_path", &arguments.model_name_or_path, "model folder, or model name in the Hugging Face cache")
       .required();
-  options.add("config_name", &arguments.config_name, "folder or name of the config, where it is another");
-  options.add("tokenizer_name", &arguments.tokenizer_name, "folder or name of the tokenizer, where it is another");
-  options.add("cache_dir", &arguments.cache_dir, "the Hub cache, where it is not HF_HUB_CACHE or HF_HOME/hub");
-  options.add("model_revision", &arguments.model_revision, "branch, tag or commit in the Hub cache");
+  options.add("config_name", &arguments.config_name, "folder or name of the config, if not that of the model");
+  options.add("tokenizer_name", &arguments.tokenizer_name, "folder or name of the tokenizer, if not that of the model");
+  options.add("cache_dir", &arguments.cache_dir,
+              "folder of the Hugging Face cache, if not HF_HUB_CACHE or HF_HOME/hub");
+  options.add("model_revision", &arguments.model_revision, "branch, tag or commit of the model in that cache");
   options.add("config_overrides", &arguments.config_overrides,
-              "fields of the model's config: hidden_dropout_prob=0,layer_norm_eps=1e-5");
-  options.ignored({"token"}, "this version does not reach the Hub");
-  options.ignored_switches({"use_auth_token"}, "this version does not reach the Hub");
-  options.ignored_switches({"trust_remote_code"}, "no code of a model's folder is ever run");
-  options.ignored_switches({"use_fast_tokenizer"}, "there is one tokenizer, and it is fast");
+              "fields of config.json to change: hidden_dropout_prob=0,layer_norm_eps=1e-5");
+  options.ignored({"token"}, "downloads from the Hub are not implemented yet");
+  options.ignored_switches({"use_auth_token"}, "downloads from the Hub are not implemented yet");
+  options.ignored_switches({"trust_remote_code"}, "Hearth never runs code from a model folder");
+  options.ignored_switches({"use_fast_tokenizer"}, "the only tokenizer is a fast one");
 }
 
 void declare(Arguments& options, QaArguments& arguments) {
   options.section("Question answering");
-  options.add("train_file", &arguments.train_file, "questions to train on: .json, .jsonl or .csv");
-  options.add("validation_file", &arguments.validation_file, "questions to evaluate on");
-  options.add("test_file", &arguments.test_file, "questions to predict answers for");
-  options.add("max_seq_length", &arguments.max_seq_length, "longest window of tokens").at_least(1).at_most(kLargest);
-  options.add("doc_stride", &arguments.doc_stride, "tokens that neighbouring windows share").at_least(0);
-  options.add("whole_context", &arguments.whole_context,
-              "put all of a context longer than max_seq_length into windows; by default its rest is left out, as "
-              "tokenizers 0.23.2, which the reference results come from, leaves it");
-  options.add("pad_to_max_length", &arguments.pad_to_max_length,
-              "compute padding too, up to max_seq_length; False: to the longest of the batch; not given: none");
-  options.add("max_train_samples", &arguments.max_train_samples, "first questions and windows to train on").at_least(1);
-  options.add("max_eval_samples", &arguments.max_eval_samples, "first ones to evaluate on").at_least(1);
-  options.add("max_predict_samples", &arguments.max_predict_samples, "first ones to predict").at_least(1);
-  options.add("version_2_with_negative", &arguments.version_2_with_negative, "some questions have no answer");
-  options.add("null_score_diff_threshold", &arguments.null_score_diff_threshold,
-              "how far no answer must score above the best one to be chosen");
-  options.add("n_best_size", &arguments.n_best_size, "answers to consider and to write").at_least(1).at_most(kLargest);
-  options.add("max_answer_length", &arguments.max_answer_length, "tokens of the longest answer")
+  options.add("train_file", &arguments.train_file, "training questions: " + data::record_endings());
+  options.add("validation_file", &arguments.validation_file, "evaluation questions, same formats");
+  options.add("test_file", &arguments.test_file, "questions to predict answers for, same formats");
+  options
+      .add("max_seq_length", &arguments.max_seq_length,
+           "maximum tokens per input: question and a window of the context")
       .at_least(1)
       .at_most(kLargest);
-  options.add("overwrite_cache", &arguments.overwrite_cache, "prepare the features anew");
-  options.ignored({"preprocessing_num_workers"}, "all threads prepare features");
-  options.ignored({"dataset_config_name"}, "it belongs to dataset_name");
-  options.refused({"dataset_name"},
-                  "needs the Hub, which this version does not reach; give --train_file/--validation_file");
+  options.add("doc_stride", &arguments.doc_stride, "overlap between the windows of a long context, in tokens")
+      .at_least(0);
+  options.add("pad_to_max_length", &arguments.pad_to_max_length,
+              "pad every input to max_seq_length; False: pad to the longest of the batch; by default inputs are packed "
+              "without padding, which is fastest");
+  options
+      .add("max_train_samples", &arguments.max_train_samples, "train on the first N questions (and at most N features)")
+      .at_least(1);
+  options
+      .add("max_eval_samples", &arguments.max_eval_samples,
+           "evaluate on the first N questions (and at most N features)")
+      .at_least(1);
+  options
+      .add("max_predict_samples", &arguments.max_predict_samples,
+           "predict for the first N questions (and at most N features)")
+      .at_least(1);
+  options.add("version_2_with_negative", &arguments.version_2_with_negative, "SQuAD v2: some questions have no answer");
+  options.add("null_score_diff_threshold", &arguments.null_score_diff_threshold,
+              "predict no answer if its score minus the best answer's score is above this");
+  options.add("n_best_size", &arguments.n_best_size, "number of n-best predictions per question")
+      .at_least(1)
+      .at_most(kLargest);
+  options.add("max_answer_length", &arguments.max_answer_length, "maximum tokens per answer")
+      .at_least(1)
+      .at_most(kLargest);
+  options.add("overwrite_cache", &arguments.overwrite_cache, "tokenize again even if the features are in the cache");
+  options.ignored({"preprocessing_num_workers"}, "all threads tokenize");
+  options.ignored({"dataset_config_name"}, "it selects a part of --dataset_name, which is refused");
+  options.refused(
+      {"dataset_name"},
+      "needs downloads from the Hub, which are not implemented yet; give --train_file and --validation_file");
 }
 
 void QaArguments::validate(const TrainingArguments& training) const {
@@ -83,12 +104,12 @@ void QaArguments::validate(const TrainingArguments& training) const {
   options.check_values();
 
   check(train_file || validation_file || test_file,
-        "there is no data: give --train_file, --validation_file and/or --test_file");
+        "no data was given: add --train_file, --validation_file and/or --test_file");
   check_file(train_file, "--train_file");
   check_file(validation_file, "--validation_file");
   check_file(test_file, "--test_file");
   check(training.do_train || training.do_eval || training.do_predict,
-        "there is nothing to do: give --do_train, --do_eval and/or --do_predict");
+        "there is nothing to do: add --do_train, --do_eval and/or --do_predict");
   check(!training.do_train || train_file, "--do_train needs --train_file");
   check(!training.do_eval || validation_file, "{} needs --validation_file",
         training.eval_strategy == "no" ? "--do_eval" : "--eval_strategy " + training.eval_strategy);
@@ -98,22 +119,36 @@ void QaArguments::validate(const TrainingArguments& training) const {
   if (training.metric_for_best_model) check_metric(*training.metric_for_best_model, version_2_with_negative);
 }
 
+void declare(Arguments& options, RunQaArguments& arguments) {
+  declare(options, arguments.model);
+  declare(options, arguments.data);
+  declare(options, arguments.training);
+}
+
 RunQaArguments parse_qa_arguments(std::span<const std::string> words) {
   RunQaArguments result;
   Arguments options(
-      "hearth run_qa",
+      "hearth run_qa [options.yaml]",
       "Fine-tunes a model for extractive question answering, evaluates it and predicts answers.\n"
-      "A first argument that ends in .json is a file with these options as keys; flags after it count more.");
-  declare(options, result.model);
-  declare(options, result.data);
-  declare(options, result.training);
+      "A first argument that ends in .json, .yaml or .yml is a file with these options as keys; flags override it.\n"
+      "A unique prefix of a flag is enough: --max_train 100 is --max_train_samples 100.");
+  options.examples({
+      "hearth run_qa --model_name_or_path bert-base-uncased --train_file train.json --do_train --bf16 --output_dir out",
+      "hearth run_qa --model_name_or_path out --validation_file dev.json --do_eval --output_dir out",
+      "hearth run_qa options.yaml --learning_rate 2e-5",
+      "hearth launch --num_processes 2 run_qa options.yaml",
+  });
+  declare(options, result);
   parse_flags_or_file(options, words);
   if (options.wants_help()) {
     result.help = options.help();
     return result;
   }
-  result.training.validate();
-  result.data.validate(result.training);
+  as_usage([&] {
+    take_precision_of_launcher(result.training);
+    result.training.validate();
+    result.data.validate(result.training);
+  });
   result.resolved = options.values();
   return result;
 }

@@ -19,14 +19,13 @@ struct ModelArguments {
   std::optional<std::string> config_overrides;  // "hidden_dropout_prob=0,..."
 };
 
-// run_qa's DataTrainingArguments.
+// DataTrainingArguments of run_qa.py.
 struct QaArguments {
-  std::optional<std::string> train_file, validation_file, test_file;  // .json, .jsonl, .csv
+  std::optional<std::string> train_file, validation_file, test_file;  // data/record_format.h
   bool overwrite_cache = false;
   std::int64_t max_seq_length = 384;
-  std::int64_t doc_stride = 128;          // tokens that neighbouring windows share
-  bool whole_context = false;             // QaFeatureOptions::whole_context
-  std::optional<bool> pad_to_max_length;  // not given: packed; false: to the longest of the batch
+  std::int64_t doc_stride = 128;          // overlap between neighbouring windows, in tokens
+  std::optional<bool> pad_to_max_length;  // nullopt: packed without padding; false: to the longest of the batch
   std::optional<std::int64_t> max_train_samples, max_eval_samples, max_predict_samples;
   bool version_2_with_negative = false;
   double null_score_diff_threshold = 0.0;
@@ -47,8 +46,9 @@ struct RunQaArguments {
   std::vector<Arguments::Resolved> resolved;  // all of the above, for the table at start
   std::optional<std::string> help;            // given: print it, nothing else has been checked
 };
+void declare(Arguments& options, RunQaArguments& arguments);
 
-// `words` are what follows `hearth run_qa`: flags, or the name of one .json file.
+// `words` follow `hearth run_qa`: flags, before them perhaps a file of options. Throws UsageError.
 RunQaArguments parse_qa_arguments(std::span<const std::string> words);
 
 }  // namespace hearth::tasks

@@ -1,9 +1,11 @@
 #include "hearth/tasks/qa_cache.h"
 
+#include "hearth/tokenizer/tokenizer_class.h"
+
 namespace hearth::tasks {
 namespace {
 
-constexpr std::int64_t kFormat = 2;  // another one whenever features are made or laid out differently
+constexpr std::int64_t kFormat = 4;  // raise it whenever features are made or stored differently
 
 }  // namespace
 
@@ -19,9 +21,9 @@ data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dat
        {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}) {
     key.add_file(name, tokenizer_folder / name);
   }
+  key.add("tokenizer class of the model", tokenizer::class_of_model(tokenizer_folder));
   key.add("max_seq_length", options.max_seq_length).add("doc_stride", options.doc_stride);
-  key.add("whole_context", std::int64_t{options.whole_context}).add("max_samples", max_samples);
-  return key;
+  return key.add("max_samples", max_samples);
 }
 
 std::optional<QaFeatures> load_features(const data::Cache& cache, const data::CacheKey& key) {

@@ -9,8 +9,7 @@
 
 namespace hearth::tasks {
 
-// Everything that the features of a file depend on. `kind` keeps those of training and validation apart; max_samples
-// is how many examples are taken, -1 for all.
+// Everything that the features of a file depend on. max_samples is the number of examples taken, -1 for all.
 data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dataset,
                             const std::filesystem::path& tokenizer_folder, const QaFeatureOptions& options,
                             std::int64_t max_samples = -1);

@@ -42,8 +42,8 @@ std::int64_t QaCollator::padded_length(std::span<const std::int64_t> indices) co
   return (longest + unit - 1) / unit * unit;
 }
 
-// An answer that begins in the last token of the context is labelled with the end of the window, which the reference
-// seeks after padding to max_seq_length, and before padding to the longest.
+// An answer that begins in the last token of the context is labelled with the last position of the window. run_qa.py
+// looks for it after padding to max_seq_length, but before padding to the longest sequence of the batch.
 std::int64_t QaCollator::start_position(std::int64_t feature) const {
   const std::int64_t start = features_.start_positions[static_cast<std::size_t>(feature)];
   const bool at_end = start == features_.length(feature) - 1;

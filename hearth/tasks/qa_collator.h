@@ -8,21 +8,25 @@
 
 namespace hearth::tasks {
 
-enum class Padding { packed, longest, max_length };  // none; to the longest of the batch; to max_seq_length
+enum class Padding {
+  packed,
+  longest,
+  max_length
+};  // no padding; to the longest sequence of the batch; to max_seq_length
 
 struct QaCollatorOptions {
   Padding padding = Padding::packed;
   std::int64_t max_seq_length = 384;    // for Padding::max_length
-  std::int64_t pad_to_multiple_of = 1;  // for Padding::longest; Trainer takes 8 with fp16
+  std::int64_t pad_to_multiple_of = 1;  // for Padding::longest; the Trainer uses 8 with fp16
   std::int32_t pad_id = 0;
 };
 
-// Makes batches of features, with their labels where they have any. The features must outlive it.
+// Builds batches of features, with labels if the features have them. The features must outlive the collator.
 class QaCollator {
  public:
   QaCollator(const QaFeatures& features, const QaCollatorOptions& options);
 
-  // `first_sample`: the number of the first of them in the global batch.
+  // `first_sample` is the position of the first feature in the global batch.
   Batch operator()(std::span<const std::int64_t> indices, std::uint32_t first_sample) const;
 
  private:

@@ -90,10 +90,8 @@ void QaFeatures::keep_first(std::int64_t count) {
 }
 
 std::vector<std::span<const std::byte>> QaFeatures::sections() const {
-  auto result = std::apply([](const auto&... array) { return std::vector{std::as_bytes(std::span(array))...}; },
-                           arrays_of(*this));
-  result.push_back(std::as_bytes(std::span(&contexts, 1)));
-  return result;
+  return std::apply([](const auto&... array) { return std::vector{std::as_bytes(std::span(array))...}; },
+                    arrays_of(*this));
 }
 
 QaFeatures QaFeatures::from_sections(const std::vector<std::span<const std::byte>>& sections) {
@@ -107,8 +105,6 @@ QaFeatures QaFeatures::from_sections(const std::vector<std::span<const std::byte
     ++section;
   };
   std::apply([&](auto&... array) { (read(array), ...); }, arrays_of(features));
-  check(section != sections.end() && section->size() == sizeof features.contexts, "[QaFeatures] unknown sections");
-  std::memcpy(&features.contexts, section->data(), sizeof features.contexts);
   return features;
 }
 

@@ -11,7 +11,8 @@ namespace hearth::tasks {
 
 enum class QaFeatureKind { train, validation };
 
-// The windows of all examples, in their order, in flat arrays: feature f has the tokens starts[f] ... starts[f + 1].
+// The windows of all examples in flat arrays, in the order of the examples. Feature f has the tokens
+// [starts[f], starts[f + 1]).
 struct QaFeatures {
   static constexpr tokenizer::Offset kNoOffset{-1, -1};
 
@@ -21,9 +22,6 @@ struct QaFeatures {
   std::vector<std::int32_t> examples;                        // (features): index of the example
   std::vector<std::int32_t> start_positions, end_positions;  // (features): training only
   std::vector<tokenizer::Offset> offsets;                    // (tokens): validation only; kNoOffset outside the context
-  struct {
-    std::int64_t all = 0, cut = 0;  // distinct ones, and those of them whose end is in no window
-  } contexts;
 
   std::int64_t size() const { return static_cast<std::int64_t>(examples.size()); }
   std::int64_t tokens() const { return starts.back(); }
@@ -35,10 +33,10 @@ struct QaFeatures {
   bool has_labels() const { return !start_positions.empty(); }
 
   static QaFeatures joined(std::vector<QaFeatures> parts);
-  // All arrays, in a fixed order, to be kept in a file and read from there.
+  // All arrays in a fixed order, for the cache file.
   std::vector<std::span<const std::byte>> sections() const;
   static QaFeatures from_sections(const std::vector<std::span<const std::byte>>& sections);
-  void keep_first(std::int64_t count);  // max_train_samples and the like
+  void keep_first(std::int64_t count);  // for max_train_samples
 };
 
 }  // namespace hearth::tasks

@@ -22,7 +22,7 @@ void QaLogitsTable::gather(const parallel::Team& team) {
   for (const std::string& part : team.gather(packed())) unpack(part);
 }
 
-// For each feature that has logits: its number, their count, those of the start, those of the end.
+// For each feature with logits: its index, the number of logits, start logits, end logits.
 std::string QaLogitsTable::packed() const {
   std::string bytes;
   const auto put = [&](const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); };
@@ -38,7 +38,7 @@ std::string QaLogitsTable::packed() const {
 
 void QaLogitsTable::unpack(std::string_view bytes) {
   const auto take = [&](void* data, std::size_t size) {
-    check(size <= bytes.size(), "[QaLogitsTable] logits of another process end too early");
+    check(size <= bytes.size(), "[QaLogitsTable] the logits from another rank end too early");
     std::memcpy(data, bytes.data(), size);
     bytes.remove_prefix(size);
   };

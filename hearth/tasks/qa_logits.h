@@ -13,16 +13,16 @@
 
 namespace hearth::tasks {
 
-// The logits of all features, gathered batch by batch.
+// Collects the logits of all features, batch by batch.
 class QaLogitsTable {
  public:
   explicit QaLogitsTable(std::int64_t features);
 
-  // `items`: the features of the batch.
+  // `items` are the indices of the features in the batch.
   void add(std::span<const std::int64_t> items, const Batch& batch, const nn::ModelOutput& output);
-  // Brings what the members of a team have added together, on the first of them.
+  // Collects the logits of all ranks on rank 0.
   void gather(const parallel::Team& team);
-  // Good as long as this is.
+  // The spans are valid as long as this object.
   std::vector<QaLogits> all() const;
 
  private:

@@ -33,7 +33,7 @@ struct Candidate {
 // NaN is the greatest, as numpy sorts it.
 bool is_greater(float a, float b) { return std::isnan(a) ? !std::isnan(b) : a > b; }
 
-// The greatest first; of equal ones the later first.
+// Greatest first; among equals the later index first.
 std::vector<std::size_t> best_indices(std::span<const float> logits, int count) {
   std::vector<std::size_t> indices(logits.size());
   std::iota(indices.begin(), indices.end(), std::size_t{0});
@@ -68,7 +68,8 @@ std::vector<QaCandidate> with_probabilities(const std::vector<Candidate>& candid
   std::vector<float> scores;
   for (const Candidate& candidate : candidates) {
     const auto text = tokenizer::python::slice(context, candidate.place.begin, candidate.place.end);
-    nbest.push_back({std::string(text), candidate.start_logit, candidate.end_logit, 0});
+    nbest.push_back(
+        {std::string(text), candidate.start_logit, candidate.end_logit, 0, candidate.place.begin, candidate.place.end});
     scores.push_back(candidate.score);
   }
   if (nbest.empty() || (nbest.size() == 1 && nbest.front().text.empty())) {
@@ -82,7 +83,7 @@ std::vector<QaCandidate> with_probabilities(const std::vector<Candidate>& candid
   return nbest;
 }
 
-// `first` and `last`: the example's features.
+// The features of the example are [first, last).
 QaPrediction predict(const QaExample& example, const QaFeatures& features, std::int64_t first, std::int64_t last,
                      std::span<const QaLogits> logits, const QaPostprocessOptions& options) {
   std::optional<Candidate> null;

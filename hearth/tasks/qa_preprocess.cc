@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "hearth/base/error.h"
-#include "hearth/base/log.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/tokenizer/text.h"
 
 namespace hearth::tasks {
 namespace {
 
+using data::QaAnswer;
 using data::QaExample;
 using tokenizer::Encoding;
 using tokenizer::Offset;
@@ -23,15 +23,13 @@ namespace python = tokenizer::python;
 
 constexpr std::int64_t kContextsPerTask = 64, kExamplesPerTask = 256;
 
-// Each distinct context as tokens, and which of them every example has.
+// The tokens of each distinct context, and which of them each example has.
 struct Contexts {
   std::vector<Pieces> pieces;
   std::vector<std::size_t> of_example;
-  std::int64_t cut = 0;
 };
 
-Contexts tokenize_contexts(std::span<const QaExample> examples, const Tokenizer& tokenizer,
-                           const QaFeatureOptions& options) {
+Contexts tokenize_contexts(std::span<const QaExample> examples, const Tokenizer& tokenizer) {
   Contexts contexts;
   std::vector<std::string_view> texts;
   std::unordered_map<std::string_view, std::size_t> known;
@@ -41,16 +39,11 @@ Contexts tokenize_contexts(std::span<const QaExample> examples, const Tokenizer&
     contexts.of_example.push_back(found->second);
   }
 
-  const std::int64_t limit = options.whole_context ? tokenizer::kUnlimited : options.max_seq_length;
-  std::vector<char> is_cut(texts.size());
   contexts.pieces.resize(texts.size());
   cpu::parallel_chunks(static_cast<std::int64_t>(texts.size()), kContextsPerTask, [&](auto begin, auto end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      contexts.pieces[i] = tokenizer.pieces(texts[i], limit);
-      is_cut[i] = contexts.pieces[i].cut;
-    }
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      contexts.pieces[i] = tokenizer.pieces(texts[i]);
   });
-  contexts.cut = std::count(is_cut.begin(), is_cut.end(), 1);
   return contexts;
 }
 
@@ -60,10 +53,17 @@ void check_room(const QaExample& example, const Pieces& question, const Pieces& 
   const auto question_size = static_cast<std::int64_t>(question.ids.size());
   const std::int64_t room = options.max_seq_length - special - question_size;
   if (static_cast<std::int64_t>(context.ids.size()) <= room) return;
-  check(room > options.doc_stride,
-        "Question {} has {} tokens: of max_seq_length {} it leaves {} for the context, and doc_stride {} must be less "
-        "than that; raise --max_seq_length or lower --doc_stride",
-        example.id, question_size, options.max_seq_length, std::max<std::int64_t>(room, 0), options.doc_stride);
+  check(
+      room > options.doc_stride,
+      "Question {} has {} tokens: with max_seq_length {} it leaves {} for the context, and doc_stride {} must be less "
+      "than that; raise --max_seq_length or lower --doc_stride",
+      example.id, question_size, options.max_seq_length, std::max<std::int64_t>(room, 0), options.doc_stride);
+}
+
+// An answer that does not occur in the context has no label. A question with such answers alone would be trained as one
+// without an answer.
+bool can_be_trained_on(const QaExample& example) {
+  return example.answers.empty() || std::ranges::any_of(example.answers, &QaAnswer::is_placed);
 }
 
 struct Span {
@@ -84,11 +84,11 @@ Span label_of(const Encoding& window, const QaExample& example, std::int32_t cls
   while (last >= 0 && !in_context(last)) --last;
   if (last < 0) return nowhere;
 
-  const std::int64_t start_char = example.answers.front().start;
-  const std::int64_t end_char = start_char + python::length(example.answers.front().text);
+  const QaAnswer& answer = *std::ranges::find_if(example.answers, &QaAnswer::is_placed);
+  const std::int64_t start_char = answer.start, end_char = start_char + python::length(answer.text);
   if (offset(first).begin > start_char || offset(last).end < end_char) return nowhere;
-  // An answer that begins in the last token of the context runs on over [SEP], whose offset is 0, to the end of the
-  // window: so does the reference.
+  // As run_qa.py: the start of an answer that begins in the last token of the context runs on over [SEP], whose offset
+  // is 0, to the end of the window.
   while (first < size && offset(first).begin <= start_char) ++first;
   while (last >= 0 && offset(last).end >= end_char) --last;
   return {first - 1, last + 1};
@@ -101,15 +101,16 @@ void append_tokens(QaFeatures& features, const Encoding& window, std::int64_t ex
   features.examples.push_back(static_cast<std::int32_t>(example));
 }
 
-// `extra(features, window, example)` adds what training or validation needs of a window.
-template <class Extra>
+// The windows of the examples that `takes(example)` accepts; `extra(features, window, example)` adds what training or
+// validation alone needs.
+template <class Takes, class Extra>
 QaFeatures prepare(std::span<const QaExample> examples, const Tokenizer& tokenizer, const QaFeatureOptions& options,
-                   const FeatureProgress& progress, const Extra& extra) {
+                   const FeatureProgress& progress, const Takes& takes, const Extra& extra) {
   check(options.doc_stride >= 0, "doc_stride is {}; it must not be negative", options.doc_stride);
   check(options.doc_stride < options.max_seq_length - tokenizer.special_tokens(true),
         "doc_stride {} must be less than what max_seq_length {} leaves for the context", options.doc_stride,
         options.max_seq_length);
-  const Contexts contexts = tokenize_contexts(examples, tokenizer, options);
+  const Contexts contexts = tokenize_contexts(examples, tokenizer);
 
   const auto count = static_cast<std::int64_t>(examples.size());
   std::vector<QaFeatures> parts(static_cast<std::size_t>((count + kExamplesPerTask - 1) / kExamplesPerTask));
@@ -119,6 +120,7 @@ QaFeatures prepare(std::span<const QaExample> examples, const Tokenizer& tokeniz
     QaFeatures& part = parts[static_cast<std::size_t>(begin / kExamplesPerTask)];
     for (std::int64_t i = begin; i < end; ++i) {
       const QaExample& example = examples[static_cast<std::size_t>(i)];
+      if (!takes(example)) continue;
       const Pieces& context = contexts.pieces[contexts.of_example[static_cast<std::size_t>(i)]];
       const Pieces question = tokenizer.pieces(python::lstrip(example.question));
       check_room(example, question, context, tokenizer, options);
@@ -133,38 +135,34 @@ QaFeatures prepare(std::span<const QaExample> examples, const Tokenizer& tokeniz
     if (progress) progress(done, count);
   });
 
-  QaFeatures features = QaFeatures::joined(std::move(parts));
-  features.contexts = {std::ssize(contexts.pieces), contexts.cut};
-  warn_of_cut_contexts(features, options);
-  return features;
+  return QaFeatures::joined(std::move(parts));
 }
 
 }  // namespace
 
-void warn_of_cut_contexts(const QaFeatures& features, const QaFeatureOptions& options) {
-  if (features.contexts.cut == 0) return;
-  log_warning("{} of {} contexts are longer than {} tokens: what follows in them is not used; --whole_context uses it",
-              features.contexts.cut, features.contexts.all, options.max_seq_length);
-}
-
 QaFeatures prepare_train_features(std::span<const QaExample> examples, const Tokenizer& tokenizer,
                                   const QaFeatureOptions& options, const FeatureProgress& progress) {
-  return prepare(examples, tokenizer, options, progress,
-                 [&](QaFeatures& features, const Encoding& window, const QaExample& example) {
-                   const Span label = label_of(window, example, tokenizer.cls_id());
-                   features.start_positions.push_back(label.start);
-                   features.end_positions.push_back(label.end);
-                 });
+  QaFeatures features = prepare(examples, tokenizer, options, progress, can_be_trained_on,
+                                [&](QaFeatures& part, const Encoding& window, const QaExample& example) {
+                                  const Span label = label_of(window, example, tokenizer.cls_id());
+                                  part.start_positions.push_back(label.start);
+                                  part.end_positions.push_back(label.end);
+                                });
+  check(features.size() > 0 || examples.empty(),
+        "There is nothing to train on: not one of {} questions has an answer that occurs in its context; check that "
+        "question, context and answer are not mixed up",
+        examples.size());
+  return features;
 }
 
 QaFeatures prepare_validation_features(std::span<const QaExample> examples, const Tokenizer& tokenizer,
                                        const QaFeatureOptions& options, const FeatureProgress& progress) {
-  return prepare(examples, tokenizer, options, progress,
-                 [](QaFeatures& features, const Encoding& window, const QaExample&) {
-                   for (std::size_t i = 0; i < window.offsets.size(); ++i) {
-                     features.offsets.push_back(window.sequence[i] == 1 ? window.offsets[i] : QaFeatures::kNoOffset);
-                   }
-                 });
+  return prepare(
+      examples, tokenizer, options, progress, [](const QaExample&) { return true; },
+      [](QaFeatures& features, const Encoding& window, const QaExample&) {
+        for (std::size_t i = 0; i < window.offsets.size(); ++i)
+          features.offsets.push_back(window.sequence[i] == 1 ? window.offsets[i] : QaFeatures::kNoOffset);
+      });
 }
 
 }  // namespace hearth::tasks

@@ -13,9 +13,9 @@
 namespace hearth::tasks {
 namespace {
 
-constexpr std::int64_t kFp16Multiple = 8;  // what the Trainer pads to under fp16
+constexpr std::int64_t kFp16Multiple = 8;  // run_qa.py's pad_to_multiple_of with fp16
 
-// As run_qa: beyond the tokenizer's limit a warning and that limit; without one, beyond the model's positions an error.
+// As run_qa.py: clamps to the tokenizer's model_max_length with a warning; exceeding the model's positions is an error.
 std::int64_t usable_length(std::int64_t wanted, const tokenizer::Tokenizer& tokenizer, std::int64_t model_positions,
                            bool warns) {
   std::int64_t length = wanted;
@@ -51,7 +51,6 @@ QuestionAnswering::QuestionAnswering(const RunQaArguments& args, std::shared_ptr
   feature_options_.max_seq_length =
       usable_length(args_.data.max_seq_length, *tokenizer_, model_.positions, team_.is_first());
   feature_options_.doc_stride = args_.data.doc_stride;
-  feature_options_.whole_context = args_.data.whole_context;
 }
 
 QaFeatures QuestionAnswering::features(QaFeatureKind kind, const std::string& file,
@@ -74,7 +73,6 @@ QaFeatures QuestionAnswering::prepared(QaFeatureKind kind, const std::string& fi
   if (!args_.data.overwrite_cache || !team_.is_first_of_host())
     if (std::optional<QaFeatures> cached = load_features(cache, key)) {
       log_info("features of {} from the cache {}", file, cache.path_of(key).string());
-      if (team_.is_first()) warn_of_cut_contexts(*cached, feature_options_);
       return std::move(*cached);
     }
   Progress progress("tokenising " + std::filesystem::path(file).filename().string(), std::ssize(examples),
@@ -99,7 +97,7 @@ QaCollatorOptions QuestionAnswering::collator_options() const {
 
 Dataset QuestionAnswering::train_data() {
   const std::string& file = *args_.data.train_file;
-  std::vector<data::QaExample> examples = data::read_qa_dataset(file);
+  std::vector<data::QaExample> examples = data::read_qa_dataset(file, data::QaAnswers::required, team_.is_first());
   keep_first(examples, args_.data.max_train_samples);
   train_features_ = features(QaFeatureKind::train, file, examples, args_.data.max_train_samples.value_or(-1));
   if (args_.data.max_train_samples) train_features_.keep_first(*args_.data.max_train_samples);
@@ -132,7 +130,7 @@ QuestionAnswering::Questions QuestionAnswering::questions(const std::string& fil
                                                           std::optional<std::int64_t> max_samples,
                                                           data::QaAnswers answers) const {
   Questions result;
-  result.examples = data::read_qa_dataset(file, answers);
+  result.examples = data::read_qa_dataset(file, answers, team_.is_first());
   keep_first(result.examples, max_samples);
   result.features = features(QaFeatureKind::validation, file, result.examples, max_samples.value_or(-1));
   if (max_samples) result.features.keep_first(*max_samples);
@@ -152,6 +150,7 @@ QuestionAnswering::Questions QuestionAnswering::prediction_questions() const {
 
 io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,
                                    const std::string& metric_prefix) const {
+  const MemoryStage stage(trainer.memory(), metric_prefix);
   const Timer timer;
   const QaFeatures& features = questions.features;
   Dataset dataset;
@@ -162,6 +161,7 @@ io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions,
     logits.add(items, batch, output);
   });
   logits.gather(team_);
+  const double seconds = timer.seconds();  // without post-processing, as trainer_qa.py
   if (!team_.is_first()) return io::Json::object();
 
   QaPostprocessOptions options;
@@ -179,10 +179,13 @@ io::Json QuestionAnswering::answer(Trainer& trainer, const Questions& questions,
                                                             : squad_metric(questions.examples, predictions);
     for (const auto& [name, value] : scores.items()) metrics[metric_prefix + "_" + name] = value;
   }
+  if (!args_.training.do_train)
+    metrics[metric_prefix + "_model_preparation_time"] = rounded(trainer.preparation_seconds(), 4);
   const std::int64_t round = args_.training.per_device_eval_batch_size * team_.size();
   const std::int64_t batches = (features.size() + round - 1) / round;
-  add_speed_metrics(metrics, metric_prefix, timer.seconds(), static_cast<double>(features.size()),
+  add_speed_metrics(metrics, metric_prefix, seconds, static_cast<double>(features.size()),
                     static_cast<double>(batches));
+  stage.add_to(metrics);
   return metrics;
 }
 

@@ -18,7 +18,7 @@
 
 namespace hearth::tasks {
 
-// What a model can read.
+// The longest sequence, and the largest token id + 1, that a model can read.
 struct ModelLimits {
   std::int64_t positions = 0, vocabulary = 0;
 };
@@ -26,13 +26,13 @@ struct ModelLimits {
 // The text side of extractive question answering: files -> features -> batches, and logits -> answers and metrics.
 class QuestionAnswering {
  public:
-  // `tokenizer_folder` is where the tokenizer came from: the feature cache depends on its files.
+  // `tokenizer_folder` is where the tokenizer was loaded from: the key of the feature cache hashes its files.
   QuestionAnswering(const RunQaArguments& args, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
                     std::filesystem::path tokenizer_folder, ModelLimits model, parallel::Team team = {});
 
   Dataset train_data();
 
-  // A file of questions with the features to answer them.
+  // The questions of a file, with their features.
   struct Questions {
     std::vector<data::QaExample> examples;
     QaFeatures features;
@@ -41,8 +41,8 @@ class QuestionAnswering {
   Questions evaluation_questions() const;  // --validation_file
   Questions prediction_questions() const;  // --test_file
 
-  // Answers the questions, writes PREFIX_predictions.json and its fellows, and returns metrics named METRIC_PREFIX_...
-  // In a team all answer, the first member writes and has metrics.
+  // Answers the questions, writes FILE_PREFIX_predictions.json, ..._nbest_predictions.json and ..._null_odds.json, and
+  // returns metrics named METRIC_PREFIX_... In a team all processes answer; the first one writes and returns metrics.
   io::Json answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,
                   const std::string& metric_prefix) const;
 

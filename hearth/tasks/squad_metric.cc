@@ -40,7 +40,7 @@ std::string without_articles(std::string_view text) {
   return result;
 }
 
-// A normalised answer's words and how often each comes.
+// The words of a normalised answer with their counts.
 struct Words {
   explicit Words(std::string_view normalized) {
     for (const std::string_view word : python::split(normalized)) ++counts[std::string(word)], ++total;
@@ -65,7 +65,7 @@ struct Score {
   double exact = 0, f1 = 0;
 };
 
-// The best over the true answers, which are normalised. `f1_of_nothing`: of no words where none are true.
+// The best score over the true answers, which are normalised. `f1_of_nothing` is the F1 if neither side has any words.
 Score score_of(std::string_view prediction, std::span<const std::string> truths, double f1_of_nothing) {
   const std::string normalized = normalize_answer(prediction);
   const Words words(normalized);
@@ -79,7 +79,7 @@ Score score_of(std::string_view prediction, std::span<const std::string> truths,
   return best;
 }
 
-// Sums over some of the questions.
+// Sums of scores over a group of questions.
 struct Total {
   double exact = 0, f1 = 0;
   std::int64_t count = 0;
@@ -92,7 +92,8 @@ struct Total {
   double percent(double sum) const { return 100.0 * sum / static_cast<double>(count); }
 };
 
-// What leaving the later questions unanswered would give at best: the questions in order, all unanswered at first.
+// The best total over all no-answer thresholds: start with every question unanswered, answer them one by one and keep
+// the maximum.
 class BestThreshold {
  public:
   explicit BestThreshold(std::int64_t unanswerable) : current_(static_cast<double>(unanswerable)), best_(current_) {}
@@ -137,8 +138,10 @@ io::Json squad_metric(std::span<const QaExample> examples, std::span<const QaPre
     total.add(score_of(predictions[i].text, truths, 0.0));
   }
   if (unanswerable > 0) {
-    log_warning("{} of {} questions have no answer and count as wrong; --version_2_with_negative lets them have none",
-                unanswerable, examples.size());
+    log_warning(
+        "{} of {} questions have no answer and count as wrong; use --version_2_with_negative to evaluate them as "
+        "unanswerable",
+        unanswerable, examples.size());
   }
   return {{"exact_match", total.percent(total.exact)}, {"f1", total.percent(total.f1)}};
 }
@@ -179,7 +182,7 @@ io::Json squad_v2_metric(std::span<const QaExample> examples, std::span<const Qa
   report("", all);
   report("HasAns_", with_answer);
   report("NoAns_", without_answer);
-  // The probability that a question has no answer is 0 for all, and so is the threshold.
+  // As run_qa.py: no_answer_probability is 0 for every question, so the best threshold is 0 too.
   result["best_exact"] = all.percent(best_exact.best());
   result["best_exact_thresh"] = 0.0;
   result["best_f1"] = all.percent(best_f1.best());

@@ -11,15 +11,15 @@
 
 namespace hearth::tasks {
 
-// Lower case, without punctuation and articles, words one space apart.
+// SQuAD's normalisation: lower case, no punctuation, no articles, single spaces.
 std::string normalize_answer(std::string_view text);
 
-// SQuAD's own measures of predictions, one for each example: exact_match and f1, in percent.
+// The metric of SQuAD 1.1: exact_match and f1 in percent. There is one prediction per example.
 io::Json squad_metric(std::span<const data::QaExample> examples, std::span<const QaPrediction> predictions);
-// Those of its version 2, where questions may have no answer: exact, f1, total, the same of the questions with
-// (HasAns_) and without (NoAns_) an answer, and the best over all thresholds.
+// The metric of SQuAD 2.0, where questions may have no answer: exact, f1 and total, the same for the questions with an
+// answer (HasAns_) and without one (NoAns_), and the best scores over all thresholds.
 io::Json squad_v2_metric(std::span<const data::QaExample> examples, std::span<const QaPrediction> predictions);
-// What they may give: which of HasAns_ and NoAns_ there are depends on the questions.
+// All names that the metrics may contain; HasAns_ and NoAns_ are there if there are such questions.
 std::vector<std::string> squad_metric_names(bool version_2);
 
 }  // namespace hearth::tasks

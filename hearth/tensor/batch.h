@@ -14,7 +14,7 @@ struct Batch {
   std::vector<std::int64_t> starts{0};                  // (S + 1): where each sequence begins, then T
   std::vector<std::int64_t> keys;      // (S): tokens that serve as keys of attention; the rest of a sequence is padding
   std::vector<std::uint32_t> samples;  // (S): the sequence's number in the global batch; dropout is a function of it
-  std::vector<std::int64_t> row_numbers{0};  // (S + 1): 0, 1, ... S, the starts of an array with one row a sequence
+  std::vector<std::int64_t> row_numbers{0};  // (S + 1): 0, 1, ... S, the starts of an array with one row per sequence
   std::map<std::string, std::vector<std::int64_t>>
       labels;  // "start_positions", "labels", ...: as transformers names them
 

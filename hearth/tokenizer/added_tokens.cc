@@ -72,7 +72,7 @@ std::size_t AddedTokenFinder::longest_at(std::string_view text, std::size_t at) 
 
 std::vector<AddedTokenFinder::Part> AddedTokenFinder::split(std::string_view text) const {
   std::vector<Part> parts;
-  std::size_t done = 0;  // all before it lies in a part
+  std::size_t done = 0;  // end of the last part
   for (std::size_t at = find_first_byte(text, 0); at != kNone; at = find_first_byte(text, at)) {
     const std::size_t found = longest_at(text, at);
     if (found == kNone) {

@@ -8,28 +8,29 @@
 
 namespace hearth::tokenizer {
 
-// A token found in the text as it stands, before words are looked at: [MASK] and its like, and what users add.
+// A token that is looked for in the text before the text is split into words: special tokens such as [MASK], and tokens
+// that users have added.
 struct AddedToken {
   std::int32_t id = -1;
   std::string content;
-  bool single_word = false;  // only where no letter touches it
-  bool lstrip = false;       // takes the spaces before it
-  bool rstrip = false;       // takes the spaces behind it
-  bool normalized = false;   // found in the normalised text instead
-  bool special = true;       // left out of decoded text on request
+  bool single_word = false;  // found only where no letter stands beside it
+  bool lstrip = false;       // includes the spaces before it
+  bool rstrip = false;       // includes the spaces after it
+  bool normalized = false;   // looked for in the normalised text instead
+  bool special = true;       // decode can leave it out
 };
 
-// Finds added tokens, from left to right, the longest where several begin at one place.
+// Finds added tokens from left to right; if several begin at one place, the longest.
 class AddedTokenFinder {
  public:
-  // What to look for is `patterns[i]`, which stands for `tokens[i]`; empty patterns are never found.
+  // The text `patterns[i]` is found as `tokens[i]`; empty patterns are never found.
   AddedTokenFinder(std::vector<AddedToken> tokens, std::vector<std::string> patterns);
 
   bool empty() const { return by_length_.empty(); }
 
   struct Part {
     std::string_view text;
-    const AddedToken* token;  // null for the text in between
+    const AddedToken* token;  // null: text between added tokens
   };
   std::vector<Part> split(std::string_view text) const;
 

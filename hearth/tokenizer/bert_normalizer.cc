@@ -1,3 +1,23 @@
+// The normalizer of BERT's tokenizer: cleans the text, sets Chinese characters apart, strips accents, lowercases. It
+// gives the same characters and offsets as BertNormalizer of Hugging Face's tokenizers library.
+//
+// Terms:
+//   character        a code point of the normalized text, with its origin.
+//   origin           the index of the code point of the original text that the character comes from. Answers are cut
+//                    out of the original text by origins, so they must be those of the library, too.
+//   trait            a bit per code point (unicode.h): control, space, ideograph, mark, decomposable, upper case.
+//   decomposition    the canonical one (NFD): a code point becomes a base character and its marks; e with acute becomes
+//                    e and U+0301.
+//   combining class  a number per mark. Unicode's canonical order sorts neighbouring marks by it, except class 0.
+//
+// normalize() runs three passes:
+//   read           decodes UTF-8; with clean_text it drops control characters and turns every space into ' '; with
+//                  handle_chinese_chars it puts spaces around ideographs.
+//   strip_accents  decomposes, brings marks into canonical order and drops those of category Mn. It runs if
+//                  options.strip_accents says so or, if that is unset, whenever the text is lowercased.
+//   make_lowercase maps one character to one, except capital I with a dot above, which becomes two.
+// Most text has neither marks nor decomposable characters: strip_accents then returns without a copy.
+
 #include "hearth/tokenizer/bert_normalizer.h"
 
 #include <algorithm>
@@ -11,10 +31,11 @@ namespace {
 
 constexpr char32_t kCapitalIWithDot = 0x130, kDotAbove = 0x307;
 
+// A code point of the decomposed text.
 struct Part {
   char32_t value;
   int combining_class;
-  bool inserted;  // by a decomposition, behind its first character
+  bool inserted;  // it is the second or a later code point of a decomposition
 };
 
 std::vector<Part> decomposed(const std::vector<Character>& characters, const std::uint8_t* traits) {
@@ -34,7 +55,7 @@ std::vector<Part> decomposed(const std::vector<Character>& characters, const std
   return parts;
 }
 
-// Canonical order: runs of characters with a combining class, sorted by it.
+// Canonical order: each run of parts with a combining class is sorted by class, equal ones staying in order.
 void reorder(std::vector<Part>& parts) {
   const auto combines = [](const Part& part) { return part.combining_class != 0; };
   for (auto run = parts.begin(); run != parts.end();) {
@@ -75,8 +96,8 @@ std::vector<Character> BertNormalizer::read(std::string_view text, std::int32_t 
   return characters;
 }
 
-// Origins are given out in order: each character that no decomposition inserted takes the next one, also where marks
-// have changed places. So does the library, and so every origin is at least the one before it.
+// Origins are assigned in order: each part that was not inserted takes the origin of the next character, even where
+// reordering has moved marks. The library does the same, and origins therefore never decrease.
 void BertNormalizer::strip_accents(std::vector<Character>& characters) const {
   const auto affected = [&](const Character& c) { return (traits_[c.value] & (kDecomposable | kMark)) != 0; };
   if (std::ranges::none_of(characters, affected)) return;
@@ -86,7 +107,7 @@ void BertNormalizer::strip_accents(std::vector<Character>& characters) const {
   kept.reserve(parts.size());
   std::size_t next = 0;
   for (const Part& part : parts) {
-    if (!part.inserted) ++next;
+    if (!part.inserted) ++next;  // a part is never inserted first, so next >= 1 below
     if (!(traits_[part.value] & kMark)) kept.push_back({part.value, characters[next - 1].origin});
   }
   characters = std::move(kept);

@@ -10,7 +10,7 @@
 namespace hearth::tokenizer {
 namespace {
 
-constexpr std::size_t kBytesPerToken = 4;  // a guess for English
+constexpr std::size_t kBytesPerToken = 4;  // about right for English; only reserves memory
 
 void append(Pieces& pieces, std::int32_t id, Offset offset) {
   pieces.ids.push_back(id);
@@ -45,7 +45,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
     text.replace(at, what.size(), by);
 }
 
-// What the library's WordPiece decoder does to each token, which mostly joins punctuation to the word before.
+// The clean-up of Hugging Face's WordPiece decoder, token by token: it mostly joins punctuation to the word before it.
 void clean_up(std::string& token) {
   constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
       {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
@@ -115,42 +115,29 @@ std::int32_t BertTokenizer::id_of(std::string_view token) const {
   return std::ranges::find(config_.added_tokens, token, &AddedToken::content)->id;
 }
 
-struct BertTokenizer::Collection {
+Pieces BertTokenizer::pieces(std::string_view text) const {
   Pieces pieces;
-  std::int64_t limit;
-  bool full = false;  // a word has brought the pieces to the limit; added tokens alone do not end the reading
-
-  // Called before anything is added: whether there is room.
-  bool takes_more() {
-    pieces.cut = full;
-    return !full;
-  }
-};
-
-Pieces BertTokenizer::pieces(std::string_view text, std::int64_t limit) const {
-  Collection collection{.pieces = {}, .limit = limit};
-  collection.pieces.ids.reserve(text.size() / kBytesPerToken);
-  collection.pieces.offsets.reserve(text.size() / kBytesPerToken);
+  pieces.ids.reserve(text.size() / kBytesPerToken);
+  pieces.offsets.reserve(text.size() / kBytesPerToken);
   std::int32_t place = 0;
   for (const auto& [part, token] : raw_tokens_.split(text)) {
-    if (collection.pieces.cut) break;
     if (token) {
       const std::int32_t end = place + count_code_points(part);
-      if (collection.takes_more()) append(collection.pieces, token->id, {place, end});
+      append(pieces, token->id, {place, end});
       place = end;
     } else if (!normalized_tokens_.empty()) {
-      collect_normalized(normalizer_.normalize(part, place), collection);
+      append_normalized(normalizer_.normalize(part, place), pieces);
       place += count_code_points(part);
     } else {
       WordReader reader(normalizer_, part, place);
-      collect_words(reader, collection);
+      append_words(reader, pieces);
       place = reader.place();
     }
   }
-  return std::move(collection.pieces);
+  return pieces;
 }
 
-void BertTokenizer::collect_normalized(std::vector<Character> characters, Collection& collection) const {
+void BertTokenizer::append_normalized(std::vector<Character> characters, Pieces& pieces) const {
   std::string text;
   std::vector<std::size_t> character_of;  // by byte
   for (std::size_t i = 0; i < characters.size(); ++i) {
@@ -158,25 +145,21 @@ void BertTokenizer::collect_normalized(std::vector<Character> characters, Collec
     character_of.resize(text.size(), i);
   }
   for (const auto& [part, token] : normalized_tokens_.split(text)) {
-    if (collection.pieces.cut) break;
     const auto begin = static_cast<std::size_t>(part.data() - text.data());
     const std::size_t first = character_of[begin], last = character_of[begin + part.size() - 1];
     if (!token) {
       NormalizedWords words;
       words.read({characters.data() + first, characters.data() + last + 1});
-      collect_words(words, collection);
-    } else if (collection.takes_more()) {
-      append(collection.pieces, token->id, {characters[first].origin, characters[last].origin + 1});
+      append_words(words, pieces);
+    } else {
+      append(pieces, token->id, {characters[first].origin, characters[last].origin + 1});
     }
   }
 }
 
 template <class Words>
-void BertTokenizer::collect_words(Words& words, Collection& collection) const {
-  for (Word word; words.next(word) && collection.takes_more();) {
-    append_word(word, collection.pieces);
-    collection.full = static_cast<std::int64_t>(collection.pieces.ids.size()) >= collection.limit;
-  }
+void BertTokenizer::append_words(Words& words, Pieces& pieces) const {
+  for (Word word; words.next(word);) append_word(word, pieces);
 }
 
 void BertTokenizer::append_word(const Word& word, Pieces& pieces) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,31 +11,34 @@
 #include "hearth/tokenizer/bert_normalizer.h"
 #include "hearth/tokenizer/piece_trie.h"
 #include "hearth/tokenizer/tokenizer.h"
+#include "hearth/tokenizer/tokenizer_class.h"
 #include "hearth/tokenizer/vocabulary_file.h"
 #include "hearth/tokenizer/word_reader.h"
 
 namespace hearth::tokenizer {
 
+struct TokenizerFiles;
+
 struct BertConfig {
   Vocabulary vocabulary;
-  std::string source = "the vocabulary";  // what errors call it: a file's path
+  std::string source = "the vocabulary";  // its name in errors: a file's path
   NormalizerOptions normalizer;
   std::string continuing_subword_prefix = "##";
   std::int64_t max_input_chars_per_word = 100;
   std::string unk_token = "[UNK]", sep_token = "[SEP]", pad_token = "[PAD]", cls_token = "[CLS]", mask_token = "[MASK]";
-  std::vector<AddedToken> added_tokens;  // the five above join them; ids below 0 are given out here
+  std::vector<AddedToken> added_tokens;  // BertTokenizer adds the five above; an id below 0 means the next free one
   std::int64_t model_max_length = kUnlimited;
-  std::string tokenizer_class = "BertTokenizer";
+  std::string tokenizer_class{kDefaultClass};
+  std::shared_ptr<const TokenizerFiles> files;  // null where it was not read from JSON files
 };
 
-// BERT's WordPiece: the longest piece of the vocabulary that begins a word, then the longest that continues it, and so
-// on; a word that cannot be spelt so is one unknown token.
+// BERT's WordPiece: a word is cut into the longest token of the vocabulary that begins it, then the longest that
+// continues it, and so on; a word that cannot be cut so becomes one unknown token.
 class BertTokenizer final : public Tokenizer {
  public:
   explicit BertTokenizer(BertConfig config);
 
-  using Tokenizer::pieces;
-  Pieces pieces(std::string_view text, std::int64_t limit) const override;
+  Pieces pieces(std::string_view text) const override;
   std::string decode(const std::vector<std::int32_t>& ids, bool skip_special_tokens) const override;
   std::int64_t vocab_size() const override { return vocab_size_; }
   std::int32_t cls_id() const override { return cls_id_; }
@@ -56,16 +60,15 @@ class BertTokenizer final : public Tokenizer {
   std::int32_t id_of(std::string_view token) const;
   const AddedToken* added_token(std::int32_t id) const;
 
-  struct Collection;
-  void collect_normalized(std::vector<Character> characters, Collection& collection) const;
+  void append_normalized(std::vector<Character> characters, Pieces& pieces) const;
   template <class Words>
-  void collect_words(Words& words, Collection& collection) const;
+  void append_words(Words& words, Pieces& pieces) const;
   void append_word(const Word& word, Pieces& pieces) const;
   bool append_pieces(const Word& word, Pieces& pieces) const;
 
   BertConfig config_;
   PieceTrie trie_;
-  PieceTrie::Node continuation_;  // where tokens that continue a word begin
+  PieceTrie::Node continuation_;  // the node of "##", where tokens that continue a word begin
   BertNormalizer normalizer_;
   AddedTokenFinder raw_tokens_, normalized_tokens_;
   std::int64_t vocab_size_;

@@ -8,6 +8,8 @@
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
+#include "hearth/tokenizer/tokenizer_class.h"
+#include "hearth/tokenizer/tokenizer_files.h"
 #include "hearth/tokenizer/tokenizer_json.h"
 #include "hearth/tokenizer/vocabulary_file.h"
 
@@ -19,10 +21,11 @@ using io::Json;
 
 struct SettingsFile {
   std::string name;
+  bool exists;
   Json values = Json::object();
 
-  explicit SettingsFile(const fs::path& path) : name(path.string()) {
-    if (!fs::exists(path)) return;
+  explicit SettingsFile(const fs::path& path) : name(path.string()), exists(fs::exists(path)) {
+    if (!exists) return;
     values = io::read_json(path);
     check(values.is_object(), "{} holds no JSON object", name);
   }
@@ -50,7 +53,7 @@ AddedToken parse_special_token(const Json& value, std::string_view file) {
   return token;
 }
 
-// A name is a string, or an object that says how the token is found too.
+// A token is a string, or an object that also says how the token is found in texts.
 void read_special_token(const SettingsFile& file, std::string_view key, std::string& name, BertConfig& config) {
   const Json* value = file.find(key);
   if (!value || value->is_null()) return;
@@ -88,12 +91,12 @@ void read_added_tokens_decoder(const SettingsFile& file, BertConfig& config) {
     AddedToken token = parse_added_token(value, file.name);
     const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), token.id);
     check(error == std::errc{} && end == id.data() + id.size() && 0 <= token.id && token.id < kMaxVocabulary,
-          "{}: \"{}\" in \"added_tokens_decoder\" is no token id", file.name, id);
+          "{}: \"{}\" in \"added_tokens_decoder\" is not a token id", file.name, id);
     put(config.added_tokens, std::move(token));
   }
 }
 
-// added_tokens.json, which stands beside a vocab.txt that was added to: token -> id.
+// added_tokens.json, from token to id: tokens that were added to a vocab.txt.
 void read_added_tokens(const SettingsFile& file, BertConfig& config) {
   for (const auto& [content, id] : file.values.items()) {
     check(id.is_number_unsigned() && id.get<std::uint64_t>() < kMaxVocabulary, "{}: the id of \"{}\" is not under {}",
@@ -105,17 +108,24 @@ void read_added_tokens(const SettingsFile& file, BertConfig& config) {
 std::int64_t read_model_max_length(const SettingsFile& file) {
   const Json* value = file.find("model_max_length");
   if (!value || value->is_null()) return kUnlimited;
-  check(value->is_number() && value->get<double>() >= 1, "{}: \"model_max_length\" is no number of tokens", file.name);
+  check(value->is_number() && value->get<double>() >= 1, "{}: \"model_max_length\" is not a number of tokens",
+        file.name);
   return value->get<double>() >= static_cast<double>(kUnlimited) ? kUnlimited : value->get<std::int64_t>();
 }
 
-void read_normalizer(const SettingsFile& file, NormalizerOptions& options) {
+// BERT's classes in transformers have defaults for these settings, which count more than tokenizer.json.
+NormalizerOptions bert_defaults(const NormalizerOptions& of_tokenizer_json) {
+  return {.clean_text = of_tokenizer_json.clean_text};
+}
+
+NormalizerOptions read_normalizer(const SettingsFile& file, NormalizerOptions options) {
   options.lowercase = io::get_bool_or(file.values, "do_lower_case", options.lowercase, file.name);
   options.handle_chinese_chars =
       io::get_bool_or(file.values, "tokenize_chinese_chars", options.handle_chinese_chars, file.name);
   if (const Json* accents = file.find("strip_accents"))
     options.strip_accents =
         accents->is_null() ? std::nullopt : std::optional(io::get_bool(file.values, "strip_accents", file.name));
+  return options;
 }
 
 [[noreturn]] void refuse_folder(const fs::path& folder) {
@@ -124,7 +134,7 @@ void read_normalizer(const SettingsFile& file, NormalizerOptions& options) {
   const auto has = [&](const char* name) { return fs::exists(folder / name); };
   if (has("vocab.json") && has("merges.txt"))
     fail("{} holds a BPE tokenizer (vocab.json and merges.txt); only WordPiece is supported so far", folder.string());
-  for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"})
+  for (const char* name : {"spiece.model", "spm.model", "sentencepiece.bpe.model", "tokenizer.model"})
     if (has(name))
       fail("{} holds a SentencePiece tokenizer ({}); only WordPiece is supported so far", folder.string(), name);
   fail("{} holds no tokenizer: neither tokenizer.json nor vocab.txt is there", folder.string());
@@ -133,12 +143,13 @@ void read_normalizer(const SettingsFile& file, NormalizerOptions& options) {
 }  // namespace
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const fs::path& folder) {
-  const fs::path tokenizer_json = folder / "tokenizer.json", vocab_txt = folder / "vocab.txt";
-  const SettingsFile settings(folder / "tokenizer_config.json"), names(folder / "special_tokens_map.json");
+  const fs::path vocab_txt = folder / "vocab.txt";
+  SettingsFile whole(folder / "tokenizer.json"), settings(folder / "tokenizer_config.json"),
+      names(folder / "special_tokens_map.json");
   BertConfig config;
-  const bool whole = fs::exists(tokenizer_json);
-  if (whole) {
-    config = read_tokenizer_json(tokenizer_json);
+  if (whole.exists) {
+    config = parse_tokenizer_json(whole.values, whole.name);
+    whole.values = without_rewritten_nodes(std::move(whole.values));
   } else if (fs::exists(vocab_txt)) {
     config.vocabulary = read_vocabulary(vocab_txt);
     config.source = vocab_txt.string();
@@ -146,17 +157,19 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const fs::path& folder) {
   } else {
     refuse_folder(folder);
   }
-  config.tokenizer_class = io::get_string_or(settings.values, "tokenizer_class", config.tokenizer_class, settings.name);
-  // These classes take all of tokenizer.json; BERT's own lets its settings count.
-  const bool generic =
-      config.tokenizer_class == "PreTrainedTokenizerFast" || config.tokenizer_class == "TokenizersBackend";
-  if (!(whole && generic)) read_normalizer(settings, config.normalizer);
+  const std::string named =
+      io::get_string_or(settings.values, "tokenizer_class", class_of_model(folder), settings.name);
+  if (!named.empty()) config.tokenizer_class = named;
+  if (!(whole.exists && takes_tokenizer_json_as_it_is(named)))
+    config.normalizer = read_normalizer(settings, named.empty() ? config.normalizer : bert_defaults(config.normalizer));
   read_added_tokens_decoder(settings, config);
-  read_special_tokens(names, config);
   read_special_tokens(settings, config);
+  if (special_tokens_map_counts(settings.values)) read_special_tokens(names, config);
   config.model_max_length = read_model_max_length(settings);
   check(io::get_string_or(settings.values, "padding_side", "right", settings.name) == "right",
         "{}: \"padding_side\" must be \"right\"; padding on the left is for decoders", settings.name);
+  config.files = std::make_shared<TokenizerFiles>(
+      TokenizerFiles{std::move(whole.values), std::move(settings.values), std::move(names.values)});
   return std::make_shared<BertTokenizer>(std::move(config));
 }
 

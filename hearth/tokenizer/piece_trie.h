@@ -9,7 +9,7 @@
 
 namespace hearth::tokenizer {
 
-// Token -> id, walked byte by byte. Edges lie in one open-addressing table.
+// A trie from tokens to ids, walked byte by byte. All edges are in one open-addressing hash table.
 class PieceTrie {
  public:
   using Node = std::uint32_t;
@@ -17,7 +17,7 @@ class PieceTrie {
   static constexpr Node kNowhere = UINT32_MAX;
   static constexpr std::int32_t kNoToken = -1;
 
-  // A token's id is its index; of equal tokens the last counts. Empty strings are no tokens.
+  // A token's id is its index; if two are equal, the last counts. Empty strings are not tokens.
   explicit PieceTrie(std::span<const std::string> tokens);
 
   std::int32_t token(Node node) const { return tokens_[node]; }
@@ -42,7 +42,7 @@ class PieceTrie {
   std::size_t place_of(std::uint32_t key) const { return (key * 0x9E3779B97F4A7C15u) >> shift_; }
   Node add_child(Node node, char byte);
 
-  std::vector<Edge> edges_;  // a power of two, at most half full
+  std::vector<Edge> edges_;  // its size is a power of two, at most half of it in use
   std::size_t mask_ = 0;
   int shift_ = 0;
   std::vector<std::int32_t> tokens_;  // by node

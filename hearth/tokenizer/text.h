@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-// What Python's str does, on text held as UTF-8. Lengths and positions are code points.
+// Methods of Python's str, for UTF-8 text. Lengths and positions count code points.
 namespace hearth::tokenizer::python {
 
 std::int64_t length(std::string_view text);

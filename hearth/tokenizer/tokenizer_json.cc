@@ -12,6 +12,8 @@ namespace {
 
 using io::Json;
 
+constexpr bool kMergeObjects = true;  // Json::update of an object within an object keeps its other keys
+
 const Json& member(const Json& object, std::string_view key, const std::string& file) {
   check(object.is_object() && object.contains(key), "{} has no \"{}\"", file, key);
   return object[key];
@@ -21,7 +23,7 @@ std::string type_of(const Json& value) {
   return value.is_object() ? value.value("type", "of an unnamed type") : value.is_null() ? "missing" : "not an object";
 }
 
-// The library's first versions left a model's type out.
+// The first versions of the tokenizers library left the model's type out.
 std::string model_type(const Json& model) {
   if (!model.is_object() || model.contains("type")) return type_of(model);
   return model.contains("max_input_chars_per_word") ? "WordPiece" : model.contains("merges") ? "BPE" : type_of(model);
@@ -53,7 +55,7 @@ std::string spell_template(const Json& parts) {
   return spelling;
 }
 
-// Finds the names of the tokens around texts, which must stand as BERT has them.
+// Reads the names of the tokens around texts; their order must be BERT's.
 void read_post_processor(const Json& json, const std::string& file, BertConfig& config) {
   const auto processor = json.find("post_processor");
   if (processor == json.end() || processor->is_null()) return;
@@ -109,7 +111,7 @@ Json make_normalizer(const NormalizerOptions& options) {
           {"lowercase", options.lowercase}};
 }
 
-// Filled by hand: Json's own insertion looks through all keys each time.
+// Filled by hand, because every insertion through Json searches all keys.
 Json make_vocab(const BertTokenizer& tokenizer) {
   Json vocab = Json::object();
   auto& members = vocab.get_ref<Json::object_t&>();
@@ -121,9 +123,7 @@ Json make_vocab(const BertTokenizer& tokenizer) {
 
 }  // namespace
 
-BertConfig read_tokenizer_json(const std::filesystem::path& path) {
-  const std::string file = path.string();
-  const Json json = io::read_json(path);
+BertConfig parse_tokenizer_json(const Json& json, const std::string& file) {
   const Json& model = member(json, "model", file);
   if (const std::string type = model_type(model); type != "WordPiece")
     fail("{} holds a tokenizer of the type {}; only WordPiece is supported so far", file, type);
@@ -175,7 +175,14 @@ Json make_added_token(const AddedToken& token) {
           {"rstrip", token.rstrip},   {"normalized", token.normalized},   {"special", token.special}};
 }
 
-Json make_tokenizer_json(const BertTokenizer& tokenizer) {
+Json without_rewritten_nodes(Json json) {
+  json["added_tokens"] = nullptr;
+  json["post_processor"] = nullptr;
+  json["model"]["vocab"] = nullptr;
+  return json;
+}
+
+Json make_tokenizer_json(const BertTokenizer& tokenizer, Json read) {
   const BertConfig& config = tokenizer.config();
   Json added = Json::array();
   for (const AddedToken& token : config.added_tokens) {
@@ -183,20 +190,22 @@ Json make_tokenizer_json(const BertTokenizer& tokenizer) {
     with_id.update(make_added_token(token));
     added.push_back(std::move(with_id));
   }
-  return {{"version", "1.0"},
-          {"truncation", nullptr},
-          {"padding", nullptr},
-          {"added_tokens", std::move(added)},
-          {"normalizer", make_normalizer(config.normalizer)},
-          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-          {"post_processor", make_post_processor(config, tokenizer.cls_id(), tokenizer.sep_id())},
-          {"decoder", {{"type", "WordPiece"}, {"prefix", config.continuing_subword_prefix}, {"cleanup", true}}},
-          {"model",
-           {{"type", "WordPiece"},
-            {"unk_token", config.unk_token},
-            {"continuing_subword_prefix", config.continuing_subword_prefix},
-            {"max_input_chars_per_word", config.max_input_chars_per_word},
-            {"vocab", make_vocab(tokenizer)}}}};
+  Json json = {{"version", "1.0"}, {"truncation", nullptr}, {"padding", nullptr}};
+  json.update(read);
+  json.update({{"added_tokens", std::move(added)},
+               {"normalizer", make_normalizer(config.normalizer)},
+               {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+               {"post_processor", make_post_processor(config, tokenizer.cls_id(), tokenizer.sep_id())},
+               {"model",
+                {{"type", "WordPiece"},
+                 {"unk_token", config.unk_token},
+                 {"continuing_subword_prefix", config.continuing_subword_prefix},
+                 {"max_input_chars_per_word", config.max_input_chars_per_word}}}},
+              kMergeObjects);
+  json["model"]["vocab"] = make_vocab(tokenizer);  // merging would search for every token
+  if (!json.contains("decoder") || json["decoder"].is_null())
+    json["decoder"] = {{"type", "WordPiece"}, {"prefix", config.continuing_subword_prefix}, {"cleanup", true}};
+  return json;
 }
 
 }  // namespace hearth::tokenizer

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "hearth/io/json_fwd.h"
@@ -9,11 +9,14 @@
 
 namespace hearth::tokenizer {
 
-inline constexpr std::int32_t kMaxVocabulary = 1 << 24;  // ids of files are below it
+inline constexpr std::int32_t kMaxVocabulary = 1 << 24;  // a file with a larger id is refused
 
-// tokenizer.json as Hugging Face's library writes it. Anything but BERT's kind is an Error.
-BertConfig read_tokenizer_json(const std::filesystem::path& file);
-io::Json make_tokenizer_json(const BertTokenizer& tokenizer);
+// tokenizer.json as Hugging Face's library writes it; `file` names it in errors. Anything but BERT's kind is an Error.
+BertConfig parse_tokenizer_json(const io::Json& json, const std::string& file);
+// Without what `make_tokenizer_json` writes anew in any case.
+io::Json without_rewritten_nodes(io::Json json);
+// The new nodes over those that were read.
+io::Json make_tokenizer_json(const BertTokenizer& tokenizer, io::Json read);
 
 AddedToken parse_added_token(const io::Json& value, std::string_view file);
 io::Json make_added_token(const AddedToken& token);  // without its id

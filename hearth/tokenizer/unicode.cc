@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kCodePoints = 0x110000;
 constexpr char32_t kAfterLastUppercase = 0x20000;
 
-// Lower case that is younger than Unicode 14.
+// Lower case that came after Unicode 14.
 struct LowercaseRange {
   CodePointRange range;
   std::int32_t step;

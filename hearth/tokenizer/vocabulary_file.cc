@@ -16,11 +16,12 @@ Vocabulary read_vocabulary(const std::filesystem::path& file) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find_first_of("\r\n", begin), text.size());
     vocabulary.push_back(text.substr(begin, end - begin));
-    check(io::is_utf8(vocabulary.back()), "{}: line {} is not UTF-8: a vocabulary is a text file with one token a line",
-          file.string(), vocabulary.size());
+    check(io::is_utf8(vocabulary.back()),
+          "{}: line {} is not UTF-8: a vocabulary is a text file with one token per line", file.string(),
+          vocabulary.size());
     begin = end + (std::string_view(text).substr(end).starts_with("\r\n") ? 2 : 1);
   }
-  check(!vocabulary.empty(), "{} is empty: a vocabulary is a text file with one token a line", file.string());
+  check(!vocabulary.empty(), "{} is empty: a vocabulary is a text file with one token per line", file.string());
   return vocabulary;
 }
 

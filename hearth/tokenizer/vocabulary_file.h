@@ -6,10 +6,10 @@
 
 namespace hearth::tokenizer {
 
-// Tokens by id; empty where an id has none.
+// Tokens by id; an empty string for an id without a token.
 using Vocabulary = std::vector<std::string>;
 
-// vocab.txt: a token a line, the line's number its id.
+// vocab.txt: one token per line, whose id is the line's number, from 0.
 Vocabulary read_vocabulary(const std::filesystem::path& file);
 void write_vocabulary(const std::filesystem::path& file, const Vocabulary& vocabulary);
 

@@ -11,12 +11,12 @@
 
 namespace hearth::tokenizer {
 
-// A word of the normalised text. Valid until the reader moves on.
+// A word of the normalised text. Valid until the reader's next call.
 struct Word {
   std::string_view text;
   std::int32_t characters = 0;
-  std::int32_t begin = 0;                 // place of the first byte's code point
-  const std::int32_t* origins = nullptr;  // places of every byte's code point; without it they count up from `begin`
+  std::int32_t begin = 0;                 // position of the first byte's code point in the original text
+  const std::int32_t* origins = nullptr;  // the same for every byte; null: one code point per byte, from `begin` on
 
   Offset place(std::size_t first, std::size_t end) const {
     if (origins) return {origins[first], origins[end - 1] + 1};
@@ -24,7 +24,7 @@ struct Word {
   }
 };
 
-// The words of normalised text: split at spaces, punctuation standing alone.
+// Splits normalised text into words, at spaces; a punctuation character is a word of its own.
 class NormalizedWords {
  public:
   NormalizedWords();
@@ -40,14 +40,14 @@ class NormalizedWords {
   const std::uint8_t* traits_;
 };
 
-// The words of a text, normalised. Words of plain ASCII, which most are, take a way without decoding.
+// Normalises a text and splits it into words. Words of plain ASCII, which most are, take a fast path without decoding.
 class WordReader {
  public:
-  // `first`: the place of the text's first code point.
+  // `first`: the position of the text's first code point.
   WordReader(const BertNormalizer& normalizer, std::string_view text, std::int32_t first);
 
   bool next(Word& word);
-  std::int32_t place() const { return place_; }  // of the first code point not yet read
+  std::int32_t place() const { return place_; }  // position of the first code point not yet read
 
  private:
   void read_until_space();
@@ -55,7 +55,7 @@ class WordReader {
   const BertNormalizer& normalizer_;
   std::string_view text_;
   std::size_t at_ = 0;
-  std::int32_t place_;  // of the code point at at_
+  std::int32_t place_;  // position of the code point at at_
   bool in_normalized_ = false;
   NormalizedWords normalized_;
   std::string word_;

@@ -17,11 +17,11 @@ namespace hearth::tokenizer {
 namespace {
 
 constexpr std::string_view kPrefix = "##";
-constexpr std::int32_t kLongestWord = 100;  // longer ones are unknown to BERT's tokenizer whatever the vocabulary
+constexpr std::int32_t kLongestWord = 100;  // BERT's tokenizer makes a longer word an unknown token in any case
 constexpr std::int64_t kProgressStep = 100;
 
 using Piece = std::int32_t;
-using PairKey = std::uint64_t;  // ordered as the two ids are
+using PairKey = std::uint64_t;  // ordered by the left id, then by the right
 
 PairKey key_of(Piece left, Piece right) {
   return PairKey{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
@@ -46,7 +46,7 @@ class Merger {
  private:
   struct Pair {
     std::int64_t count = 0;
-    std::vector<std::uint32_t> words;  // where it may stand
+    std::vector<std::uint32_t> words;  // that may contain it
   };
   struct Candidate {
     std::int64_t count;
@@ -206,8 +206,10 @@ void Merger::change(Piece left, Piece right, std::int64_t by, std::uint32_t word
 
 WordPieceTrainer::WordPieceTrainer(WordPieceTraining options)
     : options_(std::move(options)), normalizer_(options_.normalizer) {
-  check(options_.vocab_size > 0, "a vocabulary of {} tokens cannot be made", options_.vocab_size);
-  check(options_.limit_alphabet > 0, "an alphabet of {} characters spells nothing", options_.limit_alphabet);
+  check(options_.vocab_size > 0, "a vocabulary of {} tokens cannot be trained: vocab_size must be at least 1",
+        options_.vocab_size);
+  check(options_.limit_alphabet > 0,
+        "an alphabet of {} characters cannot spell a word: limit_alphabet must be at least 1", options_.limit_alphabet);
 }
 
 void WordPieceTrainer::add_text(std::string_view text) {
@@ -229,7 +231,7 @@ void WordPieceTrainer::add_text(std::string_view text) {
 void WordPieceTrainer::add_file(const std::filesystem::path& file) { add_text(io::MappedFile(file).text()); }
 
 Vocabulary WordPieceTrainer::train() const {
-  check(!word_counts_.empty(), "a vocabulary cannot be made of texts without a word");
+  check(!word_counts_.empty(), "the training texts have no words: give files with text");
   std::vector<CountedWord> words;
   for (const auto& [text, count] : word_counts_) words.push_back({text, count});
   std::ranges::sort(words, {}, &CountedWord::text);

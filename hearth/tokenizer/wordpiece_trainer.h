@@ -15,17 +15,17 @@
 namespace hearth::tokenizer {
 
 struct WordPieceTraining {
-  std::int64_t vocab_size = 30000;     // the special tokens and the alphabet are in, however few this allows
-  std::int64_t min_frequency = 2;      // how often two pieces must stand together to become one
-  std::int64_t limit_alphabet = 1000;  // characters kept, the most frequent ones
+  std::int64_t vocab_size = 30000;     // special tokens and alphabet are always in, even if they are more
+  std::int64_t min_frequency = 2;      // two pieces are merged only if they stand together that often
+  std::int64_t limit_alphabet = 1000;  // the most frequent characters are kept
   std::vector<std::string> special_tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   NormalizerOptions normalizer = {};
   std::function<void(std::int64_t tokens, std::int64_t of)> progress = {};
 };
 
-// Makes a WordPiece vocabulary as Hugging Face's trainer does: words start as single characters, and the two
-// neighbouring pieces seen most often together become a new one until there are enough. The result depends on which
-// words the texts hold and how often, on nothing else.
+// Trains a WordPiece vocabulary as Hugging Face's trainer does: words start as single characters, and the two
+// neighbouring pieces that stand together most often are merged into a new piece, until there are enough. The result
+// depends only on the words of the texts and on how often each occurs.
 class WordPieceTrainer {
  public:
   explicit WordPieceTrainer(WordPieceTraining options);

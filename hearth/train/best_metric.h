@@ -6,16 +6,17 @@
 
 namespace hearth {
 
-// --metric_for_best_model as evaluations name it: with "eval_" in front.
+// The name of --metric_for_best_model in an evaluation's metrics: with "eval_" in front.
 std::string evaluation_name(const std::string& metric);
 
-// The evaluation's --metric_for_best_model.
+// The value of --metric_for_best_model in an evaluation's metrics.
 double metric_for_best_model(const TrainingArguments& args, const io::Json& metrics);
 
-// Notes an evaluation by --metric_for_best_model in the state. True: the best so far, which a NaN never is.
+// Updates the state's best metric, and its count of evaluations without gain, from an evaluation. True: it is the best
+// so far; a NaN never is.
 bool take_best_metric(TrainerState& state, const TrainingArguments& args, const io::Json& metrics);
 
-// As many evaluations without a gain as --early_stopping_patience allows.
+// True when --early_stopping_patience evaluations in a row were without gain.
 bool out_of_patience(const TrainerState& state, const TrainingArguments& args);
 
 }  // namespace hearth

@@ -45,7 +45,7 @@ void load_plateau(optim::Plateau& plateau, const std::filesystem::path& folder) 
   const std::string file = (folder / "scheduler.json").string();
   const io::Json scheduler = std::filesystem::exists(file) ? io::read_json(file) : io::Json::object();
   if (!scheduler.contains("plateau")) {
-    log_warning("{} has no state of {}: it starts anew", folder.string(), optim::kPlateauName);
+    log_warning("{} has no state of {}: the schedule starts from the beginning", folder.string(), optim::kPlateauName);
     return;
   }
   const io::Json& stored = scheduler["plateau"];
@@ -74,7 +74,8 @@ void load_optimizer(parallel::DataParallel& learner, const std::filesystem::path
   learner.load_state(updates, io::get_int_or(scheduler, "updates_of_moments", updates, name), read);
   if (used < stored.names().size())
     log_warning(
-        "{} holds more than this --optim remembers: it was written with another, and training goes on otherwise",
+        "{} contains optimizer state that this run's --optim does not use: another optimizer wrote it. That state is "
+        "ignored, and training will differ",
         file.string());
 }
 
@@ -120,7 +121,7 @@ void tidy_folders(const std::filesystem::path& parent) {
       std::error_code error;
       std::filesystem::rename(entry.path(), folder, error);
       check(!error, "{} could not be put back as {}: {}", entry.path().string(), folder.string(), error.message());
-      log_info("{} was being replaced when a run died: it is put back as it was", folder.string());
+      log_info("{} was restored: a run had died while replacing it", folder.string());
     } else if (suffix == kFormer || suffix == kPartial) {
       remove_or_warn(entry.path());
     }
@@ -150,7 +151,7 @@ void load_progress(const TrainingProgress& progress, const std::filesystem::path
     load_optimizer(progress.learner, folder);
   } else {
     const bool of_torch = std::filesystem::exists(folder / "optimizer.pt");
-    log_warning("{} {}: moments start anew", folder.string(),
+    log_warning("{} {}: the optimizer's moments start from zero", folder.string(),
                 of_torch ? "has its optimizer state in optimizer.pt, which only PyTorch reads"
                          : "has no optimizer state (--save_only_model?)");
     progress.learner.start_anew(progress.state.global_step);

@@ -9,8 +9,17 @@ namespace hearth {
 CheckpointKeeper::CheckpointKeeper(std::filesystem::path output_dir, std::optional<std::int64_t> limit)
     : output_dir_(std::move(output_dir)), limit_(limit) {}
 
-void CheckpointKeeper::add_resumed(std::int64_t step, const std::filesystem::path& folder) {
-  own_[step] = folder.has_filename() ? folder : folder.parent_path();  // "checkpoint-8/" has none
+void CheckpointKeeper::resume(TrainerState& state, const std::filesystem::path& checkpoint) {
+  // "checkpoint-8/" has no filename
+  const std::filesystem::path folder = checkpoint.has_filename() ? checkpoint : checkpoint.parent_path();
+  own_[state.global_step] = folder;
+  const std::filesystem::path best = state.best_model_checkpoint;
+  if (best.empty()) return;
+  for (const auto& place : {folder.parent_path() / best.filename(), best, output_dir_ / best.filename()})
+    if (std::filesystem::exists(place)) {
+      state.best_model_checkpoint = place.string();
+      return;
+    }
 }
 
 void CheckpointKeeper::save(TrainerState& state, const std::function<void(const std::filesystem::path&)>& write) {

@@ -10,15 +10,17 @@
 
 namespace hearth {
 
-// The checkpoints of one run: writes them, removes the oldest beyond --save_total_limit, and takes none for its own
-// that an earlier run left in the same folder.
+// The checkpoints of one run: writes them and removes the oldest beyond --save_total_limit. A checkpoint that an
+// earlier run left in the same folder is not taken for the best of this one, unless the run resumes from beside it.
 class CheckpointKeeper {
  public:
   CheckpointKeeper() = default;
   CheckpointKeeper(std::filesystem::path output_dir, std::optional<std::int64_t> limit);
 
-  void add_resumed(std::int64_t step, const std::filesystem::path& folder);
-  // Fills checkpoint-<global_step> by `write`, once the state names the best checkpoint there is.
+  // Continues the run of this checkpoint. Where its folder was renamed or moved, or the working directory is another
+  // one, the state names its best checkpoint by the path of today.
+  void resume(TrainerState& state, const std::filesystem::path& checkpoint);
+  // Fills checkpoint-<global_step> by `write`, after the state was told the best checkpoint saved so far.
   void save(TrainerState& state, const std::function<void(const std::filesystem::path&)>& write);
 
  private:

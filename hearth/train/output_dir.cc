@@ -2,14 +2,32 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/io/file.h"
 #include "hearth/train/checkpoint.h"
 
 namespace hearth {
+namespace {
+
+// A run writes its settings when it begins, and the model when it ends.
+bool died_before_its_first_checkpoint(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / "training_args.json") &&
+         !std::filesystem::exists(folder / "model.safetensors");
+}
+
+// Whether the folder can be written into, or made; nothing is created.
+void check_usable(const std::filesystem::path& output_dir) {
+  std::filesystem::path existing = std::filesystem::absolute(output_dir);
+  while (!std::filesystem::exists(existing)) existing = existing.parent_path();
+  check(std::filesystem::is_directory(existing), "--output_dir {}: {} is not a folder", output_dir.string(),
+        existing.string());
+  io::check_writable(existing);
+}
+
+}  // namespace
 
 std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArguments& args) {
   const std::filesystem::path folder = args.output_dir;
-  check(!std::filesystem::exists(folder) || std::filesystem::is_directory(folder), "--output_dir {} is not a folder",
-        folder.string());
+  check_usable(folder);
   if (args.do_train) tidy_folders(folder);
   const bool asked = args.resume_from_checkpoint.has_value();
   const bool the_last = asked && *args.resume_from_checkpoint == "True";
@@ -25,9 +43,15 @@ std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArgume
   }
   if (args.overwrite_output_dir || !args.do_train) return std::nullopt;
   if (last) {
-    log_info("checkpoint found, resuming from {}; to start anew use --overwrite_output_dir or another --output_dir",
-             last->string());
+    log_info(
+        "checkpoint found, resuming from {}; to start from the beginning use --overwrite_output_dir or another "
+        "--output_dir",
+        last->string());
     return last;
+  }
+  if (died_before_its_first_checkpoint(folder)) {
+    log_info("the run in {} ended before its first checkpoint; training starts from the beginning", folder.string());
+    return std::nullopt;
   }
   check(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder),
         "the output folder {} exists and is not empty; use --overwrite_output_dir or another --output_dir",

@@ -7,8 +7,9 @@
 
 namespace hearth {
 
-// The checkpoint to resume from, if any. A folder that is not empty is an error unless the run resumes from a
-// checkpoint in it or --overwrite_output_dir is given; nothing in it is removed but what tidy_folders removes.
+// Checks --output_dir and returns the checkpoint to resume from, if any. Errors: a folder that cannot be written into
+// or created; one that is not empty, unless the run resumes from a checkpoint in it, only evaluates, or is given
+// --overwrite_output_dir. Creates nothing, and removes only what tidy_folders removes.
 std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArguments& args);
 
 }  // namespace hearth

@@ -6,8 +6,8 @@
 
 namespace hearth {
 
-// Writes profile.json, the time of all steps by op, and trace.json, the first steps span by span in Chrome's trace
-// event format, which chrome://tracing and Perfetto show; and logs the former as a table.
+// Writes profile.json (time per op, over all steps) and trace.json (every span of the first steps, in Chrome's trace
+// event format for chrome://tracing and Perfetto), and logs the time per op as a table.
 void write_profile(const Profiler& profiler, const std::filesystem::path& folder);
 
 }  // namespace hearth

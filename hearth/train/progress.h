@@ -3,35 +3,43 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "hearth/base/progress_line.h"
 #include "hearth/base/timer.h"
 
 namespace hearth {
 
-// Shows a long job to a person: a bar that redraws itself on a terminal, else a plain line now and then.
+// Shows how far a long job is: as a bar on a terminal, also on that of `hearth launch`, otherwise as a plain line every
+// 15 seconds.
 class Progress {
  public:
-  // `quiet`: nothing at all.
-  Progress(std::string title, std::int64_t total, bool quiet);
-  ~Progress();
+  // `quiet`: shows nothing.
+  Progress(std::string_view title, std::int64_t total, bool quiet);
+  ~Progress();  // shows the last update
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `details` stands behind the bar: "loss 1.23, lr 3e-05".
-  void update(std::int64_t done, std::string_view details = {});
-  // A line of its own that does not tear the bar.
-  static void print_line(std::string_view line);
-  // Takes the bar from the terminal, whoever's it is, so that something else can be printed; the next update draws it
-  // again. Any thread may call it.
-  static void clear_current() noexcept;
+  // `details` follow the numbers, as many as fit: {"loss 1.23", "lr 3e-05"}.
+  void update(std::int64_t done, std::vector<std::string> details = {});
+
+  // Prints a line to one of the standard streams without damaging the bar of any Progress. Any thread may call it.
+  static void print_line(int descriptor, std::string_view line);
 
  private:
-  void draw();
+  enum class Output { nothing, terminal, launcher, plain };
 
-  std::string title_, details_;
-  std::int64_t total_, done_ = 0, first_ = -1;
-  bool quiet_, on_terminal_;
-  Timer since_start_, since_draw_;
+  static Output find_output();
+  ProgressLine current() const;
+  void show(ProgressLine::Moment moment);
+
+  Output output_;
+  std::string title_;
+  std::vector<std::string> details_;
+  std::int64_t total_, done_ = 0;
+  std::int64_t before_ = 0;  // done before this run
+  std::int64_t shown_ = 0;   // `done_` when it was shown last
+  Timer since_start_, since_show_, since_report_;
 };
 
 }  // namespace hearth

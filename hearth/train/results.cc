@@ -11,20 +11,23 @@
 namespace hearth {
 namespace {
 
-std::string time_text(double seconds) {
-  const auto whole = static_cast<long long>(seconds);
-  const auto hundredths = static_cast<int>((seconds - static_cast<double>(whole)) * 100);
-  return fmt::format("{}:{:02}:{:02}.{:02}", whole / 3600, whole / 60 % 60, whole % 60, hundredths);
-}
-
 std::string metric_text(std::string_view key, const io::Json& value) {
-  if (key.ends_with("_runtime")) return time_text(value.get<double>());
+  if (key.find("_mem_") != key.npos) return fmt::format("{}MB", value.get<std::int64_t>() >> 20);
+  if (key.find("_runtime") != key.npos) return duration_text(value.get<double>());
   if (key == "total_flos") return fmt::format("{}GF", static_cast<long long>(value.get<double>()) >> 30);
   if (value.is_number_float()) return io::dump_json(rounded(value.get<double>(), 4), io::kOneLine);
   return io::dump_json(value, io::kOneLine);
 }
 
 }  // namespace
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long long>(seconds);
+  const auto hundredths = static_cast<int>((seconds - static_cast<double>(whole)) * 100);
+  const long long days = whole / 86400;
+  const std::string day_text = days == 0 ? "" : fmt::format("{} day{}, ", days, days == 1 ? "" : "s");
+  return fmt::format("{}{}:{:02}:{:02}.{:02}", day_text, whole / 3600 % 24, whole / 60 % 60, whole % 60, hundredths);
+}
 
 double rounded(double value, int digits) {
   if (!std::isfinite(value)) return value;

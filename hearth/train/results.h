@@ -8,14 +8,17 @@
 
 namespace hearth {
 
-// "***** train metrics *****" and a line a metric, as the Trainer prints them.
+// "***** train metrics *****" and one line per metric, as the Trainer prints them.
 std::string metrics_block(std::string_view split, const io::Json& metrics);
 
 // Writes SPLIT_results.json and merges the metrics into all_results.json.
 void save_metrics(const std::filesystem::path& output_dir, std::string_view split, const io::Json& metrics);
 
-// runtime, samples_per_second and steps_per_second under the prefix, rounded as the Trainer does.
+// Adds PREFIX_runtime, PREFIX_samples_per_second and PREFIX_steps_per_second, rounded as the Trainer rounds them.
 void add_speed_metrics(io::Json& metrics, std::string_view prefix, double seconds, double samples, double steps);
+
+// "0:12:33.45", or "1 day, 1:00:00.00", as Python prints a timedelta.
+std::string duration_text(double seconds);
 
 double rounded(double value, int digits);
 

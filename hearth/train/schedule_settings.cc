@@ -30,8 +30,8 @@ void check_names(const io::Json& kwargs, const std::string& schedule) {
   }
   for (const auto& [key, value] : kwargs.items()) {
     if (std::ranges::find(own, key) != own.end()) continue;
-    check(std::ranges::find(known, key) != known.end(), "{}: '{}' is not known; the nearest is {}", kFlag, key,
-          nearest_name(key, own.empty() ? known : own));
+    check(std::ranges::find(known, key) != known.end(), "{}: no schedule has a setting '{}'{}", kFlag, key,
+          did_you_mean(nearest_name(key, own.empty() ? known : own)));
     fail("{}: {} has no setting '{}'; {}", kFlag, schedule, key,
          own.empty() ? "it has none, leave it out" : fmt::format("it has {}", fmt::join(own, ", ")));
   }

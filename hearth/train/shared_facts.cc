@@ -12,12 +12,16 @@
 namespace hearth {
 namespace {
 
-// Names of files and folders may differ between hosts, what is in them is compared; the first process decides about
-// output; the rest is each process's own affair.
-constexpr std::array<std::string_view, 15> kOwnArguments = {"output_dir",
+// Arguments that may differ: paths, because hosts may mount files elsewhere (their contents are compared); what only
+// the first process uses; and what concerns one process alone.
+constexpr std::array<std::string_view, 19> kOwnArguments = {"output_dir",
                                                             "overwrite_output_dir",
                                                             "resume_from_checkpoint",
                                                             "disable_tqdm",
+                                                            "verbose",
+                                                            "log_level",
+                                                            "log_level_replica",
+                                                            "log_on_each_node",
                                                             "local_rank",
                                                             "num_threads",
                                                             "max_isa",

@@ -9,11 +9,11 @@
 
 namespace hearth {
 
-// What the processes of one run must have in common.
+// Facts that must be the same in all processes of a run.
 
-// Of the arguments, those that matter to all.
+// The arguments that all processes must share.
 parallel::Team::Facts shared_facts(std::span<const Arguments::Resolved> arguments);
-// With them the parameters' names and shapes, and the training data as far as its lengths tell.
+// Those, the names and shapes of the parameters, and the number and lengths of the training items.
 parallel::Team::Facts shared_facts(const TrainingArguments& args, const ParameterStore& parameters,
                                    const Dataset& train_data);
 

@@ -4,18 +4,19 @@
 
 namespace hearth {
 
-// How fast training goes, by the time of the steps alone: evaluations and checkpoints do not slow it down.
+// The speed of training, over the time spent in steps: evaluations and checkpoints do not count.
 class Speed {
  public:
-  // `measure_rate` gives the operations a second that the machine's matrix product reaches; without it there is no
-  // share to tell. A measurement beside busy neighbours is too low: it is repeated, but not for ever.
+  // `measure_rate` returns the FLOP/s that the machine's matmul reaches; without it product_share() is 0. Where
+  // training turns out faster than that, other processes had slowed the measurement down, and it is repeated a few
+  // times.
   explicit Speed(std::function<double()> measure_rate = {});
 
   void add_step(double tokens, double flops, double seconds);
 
   double tokens() const { return tokens_; }
   double tokens_per_second() const { return seconds_ > 0 ? tokens_ / seconds_ : 0; }
-  double product_share() const;  // of the matrix product's rate
+  double product_share() const;  // training FLOP/s divided by those of the matmul
 
  private:
   std::function<double()> measure_rate_;

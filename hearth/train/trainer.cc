@@ -1,6 +1,7 @@
 #include "hearth/train/trainer.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"
 #include "hearth/kernels/peak.h"
+#include "hearth/ops/context.h"
 #include "hearth/train/best_metric.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/profile.h"
@@ -31,17 +33,22 @@ Trainer::Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, T
       train_data_(std::move(train_data)),
       hooks_(std::move(hooks)),
       team_(std::move(team)),
-      scaler_(args_.fp16) {
+      scaler_(args_.fp16),
+      memory_(!args_.skip_memory_metrics) {
+  const MemoryStage stage(memory_, "init");
+  const Timer preparing;
   args_.validate();
   for (const auto& parameter : model_.parameters().parameters())
     if (!parameter->is_embedding) multiplied_parameters_ += parameter->shape.size();
   team_.check_agreement(shared_facts(args_, model_.parameters(), train_data_));
   share_weights();
+  preparation_seconds_ = preparing.seconds();
 }
 
 io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   check((args_.eval_strategy == "no" && !args_.eval_on_start) || hooks_.evaluate, "{} needs something to evaluate on",
         args_.eval_on_start ? "--eval_on_start" : "--eval_strategy " + args_.eval_strategy);
+  const MemoryStage stage(memory_, "train");
   const TrainingPlan plan = make_plan(args_, train_data_, team_.size());
   learner_ = std::make_unique<parallel::DataParallel>(model_.parameters(), optimizer_options(args_), team_,
                                                       data_parallel_options(args_));
@@ -57,15 +64,12 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
 
   const std::int64_t first_step = state_.global_step;
   running_.restart();
-  stop_ = state_.global_step >= plan.max_steps;
-  if (checkpoint && !stop_ && out_of_patience(state_, args_)) {
-    log_info("nothing is trained: the run stopped early at step {}", state_.global_step);
-    stop_ = true;
-  }
+  was_finished_ = checkpoint && is_finished(plan);
+  stop_ = was_finished_;
   std::optional<Profiler> profiler;
   {
     Progress progress("training", plan.max_steps, is_quiet());
-    if (args_.eval_on_start && state_.global_step == 0) log_row(evaluation());
+    if (args_.eval_on_start && !stop_) log_row(evaluation());
     if (args_.profile) profiler.emplace();
     for (std::int64_t epoch = state_.global_step / plan.updates; epoch < plan.epochs && !stop_; ++epoch)
       train_epoch(plan, epoch, progress);
@@ -74,10 +78,23 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
   if (args_.load_best_model_at_end) load_best_model();
 
   io::Json metrics = train_metrics(plan, first_step);
+  stage.add_to(metrics);
+  if (was_finished_) return metrics;
   io::Json row = metrics;
   row["step"] = state_.global_step;
   state_.log_history.push_back(row);
   return metrics;
+}
+
+bool Trainer::is_finished(const TrainingPlan& plan) const {
+  const bool at_end = state_.global_step >= plan.max_steps;
+  if (!at_end && !out_of_patience(state_, args_)) return false;
+  log_info(
+      "already finished: this run {} at step {} of {}, nothing is left to train. To train on, give {}; to start again, "
+      "--overwrite_output_dir or another --output_dir",
+      at_end ? "ended" : "stopped early", state_.global_step, plan.max_steps,
+      at_end ? "more --num_train_epochs or --max_steps" : "a larger --early_stopping_patience");
+  return true;
 }
 
 void Trainer::begin_schedule(std::int64_t max_steps) {
@@ -105,7 +122,7 @@ void Trainer::resume(const std::filesystem::path& checkpoint, std::int64_t max_s
   load_progress({model_, *learner_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, checkpoint);
   team_.check_agreement({{"the checkpoint's step", std::to_string(state_.global_step)}});
   share_weights();
-  checkpoints_.add_resumed(state_.global_step, checkpoint);
+  checkpoints_.resume(state_, checkpoint);
   log_info("resuming from {}: step {} of {}", checkpoint.string(), state_.global_step, max_steps);
 }
 
@@ -127,12 +144,14 @@ io::Json Trainer::train_metrics(const TrainingPlan& plan, std::int64_t first_ste
   io::Json metrics = io::Json::object();
   const double seconds = running_.seconds();
   const double done = static_cast<double>(state_.global_step - first_step);
-  const double share = plan.max_steps > 0 ? done / static_cast<double>(plan.max_steps) : 0;
-  add_speed_metrics(metrics, "train", seconds, plan.samples * share, done);
+  const std::int64_t planned = plan.max_steps > 0 ? plan.max_steps : plan.updates * plan.epochs;
+  const double samples = done * plan.samples / static_cast<double>(std::max<std::int64_t>(1, planned));
+  add_speed_metrics(metrics, "train", seconds, samples, done);
   metrics["total_flos"] = state_.total_flos;
   metrics["train_loss"] = state_.loss_sum / static_cast<double>(std::max<std::int64_t>(1, state_.global_step));
   metrics["epoch"] = state_.epoch;
   if (scaler_.enabled()) metrics["train_skipped_steps"] = scaler_.skipped();
+  if (args_.include_num_input_tokens_seen) metrics["num_input_tokens_seen"] = state_.num_input_tokens_seen;
   if (args_.include_tokens_per_second) metrics["train_tokens_per_second"] = rounded(speed_.tokens() / seconds, 3);
   return metrics;
 }
@@ -182,25 +201,30 @@ void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, P
   if (result.skipped && team_.is_first())
     log_warning("step {} skipped: fp16 overflowed; the loss scale is now {}", state_.global_step, scaler_.scale());
   const bool counts = std::isfinite(result.loss) || !args_.logging_nan_inf_filter;
-  // The Trainer's stand-in for a loss that is no number: the mean so far, but with this step counted in it.
+  // A NaN or infinite loss counts as sum / (steps + 1) of the losses since the last log, as in the Trainer.
   const double loss = counts ? result.loss : state_.loss_since_log / static_cast<double>(state_.steps_since_log + 1);
   state_.loss_sum += loss;
   state_.loss_since_log += loss;
   ++state_.steps_since_log;
   stop_ = stop_ || state_.global_step >= state_.max_steps;
 
-  progress.update(state_.global_step,
-                  fmt::format("loss {:.4f}, lr {:.3g}, {:.0f} tokens/s, {:.0f}% of the matrix product's rate",
-                              result.loss, lr, speed_.tokens_per_second(), 100 * speed_.product_share()));
-  // Where training stops within an epoch, that counts as its end.
+  progress.update(state_.global_step, {fmt::format("loss {:.4f}", result.loss), fmt::format("lr {:.3g}", lr),
+                                       fmt::format("{:.0f} tokens/s", speed_.tokens_per_second()),
+                                       fmt::format("{:.0f}% of peak matmul speed", 100 * speed_.product_share())});
+  // Stopping within an epoch counts as the end of that epoch.
   const auto due = [&](const std::string& strategy, std::int64_t every) {
     if (strategy == "steps") return every > 0 && state_.global_step % every == 0;
     return strategy == "epoch" && (ends_epoch || stop_);
   };
   const bool first = args_.logging_first_step && state_.global_step == 1;
-  if (first || due(args_.logging_strategy, state_.logging_steps)) log_loss(result, lr);
+  const auto log_if_due = [&] {
+    if (state_.steps_since_log > 0 && (first || due(args_.logging_strategy, state_.logging_steps)))
+      log_loss(result, lr);
+  };
+  log_if_due();
   const double passed = args_.eval_strategy == "epoch" ? state_.epoch : static_cast<double>(state_.global_step);
   const bool best = due(args_.eval_strategy, state_.eval_steps) && passed >= args_.eval_delay && evaluate();
+  log_if_due();  // an evaluation may have stopped the run early
   const bool last = state_.global_step >= state_.max_steps;
   if (due(args_.save_strategy, state_.save_steps) || (args_.save_strategy == "steps" && last) ||
       (args_.save_strategy == "best" && best))
@@ -219,7 +243,14 @@ void Trainer::log_loss(const StepResult& result, double lr) {
 
 void Trainer::log_row(io::Json row) {
   row["epoch"] = state_.epoch;
-  if (args_.include_num_input_tokens_seen) row["num_input_tokens_seen"] = state_.num_input_tokens_seen;
+  if (args_.include_num_input_tokens_seen) {
+    row["num_input_tokens_seen"] = state_.num_input_tokens_seen;
+    if (row.contains("loss")) {
+      const double seconds = running_.seconds();
+      row["train_runtime"] = rounded(seconds, 4);
+      row["train_tokens_per_second"] = rounded(static_cast<double>(state_.num_input_tokens_seen) / seconds, 3);
+    }
+  }
   io::Json shown = row;
   shown["epoch"] = rounded(state_.epoch, 2);
   print_line(io::dump_json(shown, io::kOneLine));
@@ -227,7 +258,7 @@ void Trainer::log_row(io::Json row) {
   state_.log_history.push_back(std::move(row));
 }
 
-// Decisions hang on it, so it must be the same everywhere.
+// All processes decide by the metrics of the first one, so that they decide alike.
 io::Json Trainer::evaluation() const {
   io::Json metrics = hooks_.evaluate();
   if (team_.size() == 1) return metrics;
@@ -268,11 +299,11 @@ void Trainer::load_best_model() {
 
 void Trainer::load_best_weights() {
   if (!std::filesystem::exists(state_.best_model_checkpoint)) {
-    log_warning("the model stays as it is after the last step: the checkpoint of the best one{} is not there",
+    log_warning("the best checkpoint{} does not exist: the model keeps the weights of the last step",
                 state_.best_model_checkpoint.empty() ? "" : ", " + state_.best_model_checkpoint + ",");
     return;
   }
-  log_info("loading the best model saved, {}", state_.best_model_checkpoint);
+  log_info("loading the best model, {}", state_.best_model_checkpoint);
   load_model_weights(model_, state_.best_model_checkpoint);
 }
 
@@ -283,7 +314,7 @@ void Trainer::share_weights() {
 }
 
 void Trainer::print_line(const std::string& line) const {
-  if (team_.is_first()) Progress::print_line(line);
+  if (team_.is_first()) Progress::print_line(STDOUT_FILENO, line);
 }
 
 void Trainer::save_model(const std::filesystem::path& folder) const {
@@ -310,7 +341,8 @@ void Trainer::predict(const Dataset& dataset, const Predicted& predicted) {
     ops::Context ctx;
     ctx.compute = args_.eval_format();
     predicted(work->first, work->second, model_.forward(ctx, work->second));
-    progress.update(work->first.back() + 1);
+    // The ranks evaluate neighbouring batches at the same time.
+    progress.update(std::min(dataset.size, work->first.front() + (team_.size() - team_.rank()) * size));
   }
 }
 

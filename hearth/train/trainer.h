@@ -15,6 +15,7 @@
 #include "hearth/parallel/team.h"
 #include "hearth/train/checkpoint_keeper.h"
 #include "hearth/train/dataset.h"
+#include "hearth/train/memory_metrics.h"
 #include "hearth/train/progress.h"
 #include "hearth/train/speed.h"
 #include "hearth/train/trainer_state.h"
@@ -31,26 +32,31 @@ struct TrainerHooks {
 };
 
 // Trains a model as the Hugging Face Trainer does: the same arguments, order of data, schedule, logs and files. In a
-// team each process has a Trainer, all begin with the weights of the first one's model, and that one logs and saves.
+// team each process has a Trainer; all start from the weights of the first process, which alone logs and saves.
 class Trainer {
  public:
   Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, TrainerHooks hooks = {},
           parallel::Team team = {});
 
-  // Trains to the end, from the checkpoint where one is given, and returns the train metrics.
+  // Trains to the end, from the checkpoint if one is given, and returns the train metrics.
   io::Json train(const std::optional<std::filesystem::path>& checkpoint = std::nullopt);
+  // True after train() was given the checkpoint of a finished run: no step was left to make.
+  bool was_finished() const { return was_finished_; }
 
-  // Runs the model over a dataset in order, without dropout, and hands over each batch with its output; in a team each
-  // process sees its share of the batches, and every item is in one of them.
+  // Runs the model over a dataset in order, without dropout, and passes each batch with its output to `predicted`. In a
+  // team each process runs its share of the batches; every item is in exactly one of them.
   using Predicted = std::function<void(std::span<const std::int64_t> items, const Batch&, const nn::ModelOutput&)>;
   void predict(const Dataset& dataset, const Predicted& predicted);
 
-  // Whether it is for this process to write files.
+  // Whether this process writes the model's files.
   bool saves() const { return team_.is_first() || (args_.save_on_each_node && team_.is_first_of_host()); }
   // config.json, model.safetensors and what belongs beside them.
   void save_model(const std::filesystem::path& folder) const;
 
   const TrainerState& state() const { return state_; }
+  MemoryMetrics& memory() { return memory_; }
+  double preparation_seconds() const { return preparation_seconds_; }      // of the constructor
+  double tokens_per_second() const { return speed_.tokens_per_second(); }  // of training, in all processes
   std::int64_t train_size() const { return train_data_.size; }
   const parallel::Team& team() const { return team_; }
 
@@ -60,6 +66,7 @@ class Trainer {
   void share_weights();
   void begin_schedule(std::int64_t max_steps);
   void resume(const std::filesystem::path& checkpoint, std::int64_t max_steps);
+  bool is_finished(const TrainingPlan& plan) const;
   void note_settings(const TrainingPlan& plan);
   double learning_rate() const;  // of the next update
   io::Json train_metrics(const TrainingPlan& plan, std::int64_t first_step) const;
@@ -87,7 +94,9 @@ class Trainer {
   std::int64_t multiplied_parameters_ = 0;  // all but embeddings, for total_flos
   Speed speed_;
   Timer running_;
-  bool stop_ = false;
+  MemoryMetrics memory_;
+  double preparation_seconds_ = 0;
+  bool stop_ = false, was_finished_ = false;
 };
 
 }  // namespace hearth

@@ -6,6 +6,17 @@
 #include "hearth/io/file.h"
 
 namespace hearth {
+namespace {
+
+// transformers' Trainer looks this entry up whenever it saves a checkpoint, so it can resume from one of Hearth.
+io::Json trainer_control() {
+  io::Json flags;
+  for (const char* name : {"should_training_stop", "should_epoch_stop", "should_save", "should_evaluate", "should_log"})
+    flags[name] = false;
+  return {{"args", flags}, {"attributes", io::Json::object()}};
+}
+
+}  // namespace
 
 io::Json TrainerState::to_json() const {
   io::Json json;
@@ -24,7 +35,8 @@ io::Json TrainerState::to_json() const {
   json["num_input_tokens_seen"] = num_input_tokens_seen;
   json["num_train_epochs"] = num_train_epochs;
   json["save_steps"] = save_steps;
-  json["stateful_callbacks"] = {{"hearth",
+  json["stateful_callbacks"] = {{"TrainerControl", trainer_control()},
+                                {"hearth",
                                  {{"evaluations_without_gain", evaluations_without_gain},
                                   {"loss_sum", loss_sum},
                                   {"loss_since_log", loss_since_log},

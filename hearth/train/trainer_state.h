@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// Where a run stands: what trainer_state.json holds, and what a resumed run needs beyond weights and moments.
+// The progress of a run, as trainer_state.json stores it: everything a resumed run needs beyond weights and moments.
 struct TrainerState {
   std::int64_t global_step = 0, max_steps = 0;
   std::int64_t num_train_epochs = 0;
@@ -34,7 +34,7 @@ struct TrainerState {
   static TrainerState load(const std::filesystem::path& folder);
 };
 
-// "save_steps 500 -> 100, ..." for each setting of a stored state, as far as it has them, that is another one now.
+// "save_steps 500 -> 100, ...": the settings of a stored state that have changed.
 std::string changed_settings(const TrainerState& stored, const TrainerState& now);
 
 }  // namespace hearth

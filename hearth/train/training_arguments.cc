@@ -6,7 +6,9 @@
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
+#include "hearth/base/usage_error.h"
 #include "hearth/io/json.h"
+#include "hearth/io/option_file.h"
 #include "hearth/io/utf8.h"
 #include "hearth/train/schedule_settings.h"
 
@@ -14,11 +16,11 @@ namespace hearth {
 namespace {
 
 void check_whole_above_one(double steps, std::string_view name) {
-  check(steps <= 1 || steps == std::floor(steps), "--{} must be a whole number where it is above 1, not {}", name,
-        steps);
+  check(steps <= 1 || steps == std::floor(steps), "--{} must be a whole number of steps, or a ratio below 1, not {}",
+        name, steps);
 }
 
-// Shares are compared in millionths: 0.3 is a multiple of 0.1.
+// Ratios are compared in millionths, so that 0.3 is a multiple of 0.1.
 bool is_multiple(double steps, double of) {
   if (of == 0 || (steps < 1) != (of < 1)) return false;
   const double unit = steps < 1 ? 1e6 : 1;
@@ -35,19 +37,9 @@ std::vector<std::string> words_of(const io::Json& value) {
 }
 
 void read_file(Arguments& options, const std::string& file) {
-  const io::Json values = io::read_json(file);
-  check(values.is_object(), "{}: expected an object with options as keys, found {}", file, io::excerpt(values));
-  for (const auto& [name, value] : values.items()) options.set(name, words_of(value), file);
-}
-
-// What `accelerate launch` and `hearth launch` were told counts where the flags name no format.
-void take_format_of_launcher(TrainingArguments& args) {
-  if (args.fp16 || args.bf16) return;
-  const std::string format = environment("ACCELERATE_MIXED_PRECISION");
-  check(format.empty() || format == "no" || format == "fp16" || format == "bf16",
-        "ACCELERATE_MIXED_PRECISION is '{}': Hearth trains in no (fp32), fp16 and bf16", format);
-  args.fp16 = format == "fp16";
-  args.bf16 = format == "bf16";
+  const io::Json values = io::read_option_file(file);
+  for (const auto& [name, value] : values.items())
+    options.set(name, value.is_null() ? std::nullopt : std::optional(words_of(value)), file);
 }
 
 }  // namespace
@@ -69,11 +61,11 @@ void TrainingArguments::validate() {
   group_by_length = train_sampling_strategy == "group_by_length";
 
   check(!(sharded_optimizer && optim == "adafactor"),
-        "--sharded_optimizer needs --optim adamw_torch, adamw_torch_fused or sgd: the state of adafactor is of whole "
-        "rows and columns");
-  check(!(sharded_optimizer && save_on_each_node),
-        "--sharded_optimizer and --save_on_each_node exclude each other: the whole state is gathered on one machine");
-  take_format_of_launcher(*this);
+        "--sharded_optimizer does not work with --optim adafactor, whose state spans whole rows and columns: use "
+        "adamw_torch, adamw_torch_fused or sgd");
+  check(
+      !(sharded_optimizer && save_on_each_node),
+      "--sharded_optimizer and --save_on_each_node exclude each other: one machine gathers and saves the whole state");
   check(!(fp16 && bf16), "--fp16 and --bf16 exclude each other: give one of them");
   check(!(fp16_full_eval && bf16_full_eval),
         "--fp16_full_eval and --bf16_full_eval exclude each other: give one of them");
@@ -122,18 +114,30 @@ std::int64_t TrainingArguments::warmup_steps_of(std::int64_t total_steps) const 
   return static_cast<std::int64_t>(std::ceil(warmup_ratio * static_cast<double>(total_steps)));
 }
 
-std::int64_t in_steps(double steps_or_share, std::int64_t total_steps) {
+std::int64_t in_steps(double steps_or_ratio, std::int64_t total_steps) {
   const double steps =
-      steps_or_share < 1 ? std::ceil(steps_or_share * static_cast<double>(total_steps)) : steps_or_share;
+      steps_or_ratio < 1 ? std::ceil(steps_or_ratio * static_cast<double>(total_steps)) : steps_or_ratio;
   return static_cast<std::int64_t>(steps);
 }
 
 void parse_flags_or_file(Arguments& options, std::span<const std::string> words) {
-  for (const std::string& word : words)
-    check(io::is_utf8(word), "'{}' is not UTF-8, as the files that will name it must be: rename it", word);
-  const bool has_file = !words.empty() && words[0].ends_with(".json");
-  if (has_file) read_file(options, words[0]);
-  options.parse(words.subspan(has_file ? 1 : 0));
+  as_usage([&] {
+    for (const std::string& word : words)
+      check(io::is_utf8(word), "'{}' is not UTF-8, which the output files need: use another name", word);
+    const bool has_file = !words.empty() && io::is_option_file(words[0]);
+    if (has_file) read_file(options, words[0]);
+    options.parse(words.subspan(has_file ? 1 : 0));
+  });
+}
+
+void take_precision_of_launcher(TrainingArguments& args) {
+  if (args.fp16 || args.bf16) return;
+  const std::string precision = environment("ACCELERATE_MIXED_PRECISION");
+  check(precision.empty() || precision == "no" || precision == "fp16" || precision == "bf16",
+        "ACCELERATE_MIXED_PRECISION is '{}', but Hearth trains in no (fp32), fp16 or bf16: set one of these",
+        precision);
+  args.fp16 = precision == "fp16";
+  args.bf16 = precision == "bf16";
 }
 
 io::Json to_json(std::span<const Arguments::Resolved> values) {

@@ -11,7 +11,7 @@
 
 namespace hearth {
 
-// The Trainer's settings under the Trainer's names, with its defaults. Set what you like, then call validate().
+// The Trainer's settings under the Trainer's names, with its defaults. Set members, then call validate().
 struct TrainingArguments {
   std::string output_dir = "trainer_output";
   bool overwrite_output_dir = false;
@@ -21,7 +21,7 @@ struct TrainingArguments {
   std::int64_t per_device_train_batch_size = 8, per_device_eval_batch_size = 8;
   std::int64_t gradient_accumulation_steps = 1;
   double num_train_epochs = 3.0;
-  std::int64_t max_steps = -1;                     // above 0 it decides instead of num_train_epochs
+  std::int64_t max_steps = -1;                     // from 0 on it decides, instead of num_train_epochs
   std::string train_sampling_strategy = "random";  // sequential, group_by_length
   bool group_by_length = false;                    // the older name of that last one; validate() makes them agree
   bool dataloader_drop_last = false;
@@ -30,7 +30,7 @@ struct TrainingArguments {
   double learning_rate = 5e-5;
   std::string lr_scheduler_type = "linear";
   std::optional<std::string> lr_scheduler_kwargs;  // a JSON object
-  double warmup_steps = 0;                         // below 1: a share of all steps
+  double warmup_steps = 0;                         // below 1: a ratio of all steps
   double warmup_ratio = 0.0;                       // where warmup_steps is 0
   std::string optim = "adamw_torch";
   double weight_decay = 0.0;
@@ -44,16 +44,20 @@ struct TrainingArguments {
   std::int64_t seed = 42;
   std::optional<std::int64_t> data_seed;
 
-  // Strategies are "no", "steps", "epoch", for saving also "best"; steps below 1 are a share of all steps (in_steps).
+  // Strategies are "no", "steps", "epoch", for saving also "best"; steps below 1 are a ratio of all steps (in_steps).
   std::string logging_strategy = "steps", eval_strategy = "no", save_strategy = "steps";
   double logging_steps = 500, save_steps = 500;
   std::optional<double> eval_steps;  // validate() makes it logging_steps where eval_strategy is "steps"
   bool logging_first_step = false;
   bool logging_nan_inf_filter = true;
   bool include_tokens_per_second = false, include_num_input_tokens_seen = false;
-  bool profile = false;  // profile.json and trace.json in output_dir
+  bool skip_memory_metrics = true;  // false: MemoryMetrics in the results
+  bool verbose = false;             // print every setting at start, not only those that differ from their defaults
+  bool profile = false;             // profile.json and trace.json in output_dir
   std::optional<bool> disable_tqdm;
-  double eval_delay = 0;  // in steps or epochs, as eval_strategy is
+  std::string log_level = "passive", log_level_replica = "warning";  // of the first process, and of the others
+  bool log_on_each_node = true;                                      // log_level counts for each host's first process
+  double eval_delay = 0;                                             // in steps or epochs, as eval_strategy is
   bool eval_on_start = false;
 
   std::optional<std::int64_t> save_total_limit;
@@ -69,29 +73,34 @@ struct TrainingArguments {
   std::optional<std::string> ddp_backend;
   std::int64_t ddp_timeout = 1800;                // seconds
   std::optional<std::int64_t> ddp_bucket_cap_mb;  // 25 otherwise
-  std::string ddp_wire_dtype = "fp32";            // what gradients are sent in: bf16 halves the bytes
-  bool sharded_optimizer = false;                 // each process keeps the optimizer's state of a part of the weights
+  std::string ddp_wire_dtype = "fp32";            // dtype in which gradients are sent: bf16 halves the bytes
+  bool sharded_optimizer = false;                 // each process keeps the optimizer state of its shard of the weights
 
   std::int64_t num_threads = 0;  // 0: all cores
   std::string max_isa;           // empty: what the processor has
 
-  // The Trainer's checks, and its defaults that depend on other settings.
+  // Makes the Trainer's checks, and sets its defaults that depend on other settings. Reads no environment variable
+  // but HOME, for ~ in output_dir.
   void validate();
 
-  DType train_format() const;  // what products are computed in
+  DType train_format() const;  // dtype of matmuls
   DType eval_format() const;
   std::int64_t warmup_steps_of(std::int64_t total_steps) const;
 };
 
-// Options for every member; those of the Trainer that are no member are ignored with a reason, or refused.
+// Options for every member; the Trainer's other options are ignored or refused, each with a reason.
 void declare(Arguments& options, TrainingArguments& arguments);
 
-// Steps, or where below 1 a share of `total_steps`, rounded up.
-std::int64_t in_steps(double steps_or_share, std::int64_t total_steps);
+// A number of steps; below 1 it is a ratio of `total_steps`, rounded up.
+std::int64_t in_steps(double steps_or_ratio, std::int64_t total_steps);
 
-// Flags; before them may stand a word that ends in .json: a file with the same names as keys, over which they count.
+// Parses flags. The first word may be a file (.json, .yaml, .yml) with the flags' whole names as keys; flags override
+// it. Throws UsageError.
 void parse_flags_or_file(Arguments& options, std::span<const std::string> words);
-// An object by name that such a file may hold.
+// Takes the precision that `hearth launch` or `accelerate launch` was given (ACCELERATE_MIXED_PRECISION) where neither
+// fp16 nor bf16 is set. For programs, before validate().
+void take_precision_of_launcher(TrainingArguments& arguments);
+// The values as an object that such a file may hold.
 io::Json to_json(std::span<const Arguments::Resolved> values);
 
 }  // namespace hearth

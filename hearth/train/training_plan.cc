@@ -10,6 +10,13 @@
 namespace hearth {
 namespace {
 
+// As Python's "{:,}": 7,477.
+std::string grouped(std::int64_t number) {
+  std::string text = std::to_string(number);
+  for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), 1, ',');
+  return text;
+}
+
 std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
@@ -31,7 +38,8 @@ TrainingPlan make_plan(const TrainingArguments& args, const Dataset& dataset, st
     plan.epochs = divided_up(plan.max_steps, plan.updates);
     plan.samples = static_cast<double>(plan.max_steps) * static_cast<double>(round * window);
   } else {
-    plan.max_steps = static_cast<std::int64_t>(std::ceil(args.num_train_epochs * static_cast<double>(plan.updates)));
+    const double updates = args.max_steps == 0 ? 0 : args.num_train_epochs * static_cast<double>(plan.updates);
+    plan.max_steps = static_cast<std::int64_t>(std::ceil(updates));
     plan.epochs = static_cast<std::int64_t>(std::ceil(args.num_train_epochs));
     plan.samples = static_cast<double>(dataset.size) * args.num_train_epochs;
   }
@@ -42,13 +50,14 @@ void announce(const TrainingPlan& plan, const TrainingArguments& args, const Dat
               std::int64_t parameters) {
   const std::int64_t batch = args.per_device_train_batch_size, window = args.gradient_accumulation_steps;
   log_info("***** Running training *****");
-  log_info("  Num examples = {}", dataset.size);
-  log_info("  Num Epochs = {}", plan.epochs);
-  log_info("  Instantaneous batch size per device = {}", batch);
-  log_info("  Total train batch size (w. parallel, distributed & accumulation) = {}", batch * window * plan.processes);
+  log_info("  Num examples = {}", grouped(dataset.size));
+  log_info("  Num Epochs = {}", grouped(plan.epochs));
+  log_info("  Instantaneous batch size per device = {}", grouped(batch));
+  log_info("  Total train batch size (w. parallel, distributed & accumulation) = {}",
+           grouped(batch * window * plan.processes));
   log_info("  Gradient Accumulation steps = {}", window);
-  log_info("  Total optimization steps = {}", plan.max_steps);
-  log_info("  Number of trainable parameters = {}", parameters);
+  log_info("  Total optimization steps = {}", grouped(plan.max_steps));
+  log_info("  Number of trainable parameters = {}", grouped(parameters));
 }
 
 optim::OptimizerOptions optimizer_options(const TrainingArguments& args) {

@@ -8,12 +8,12 @@
 #include "hearth/train/dataset.h"
 #include "hearth/train/training_arguments.h"
 
-// What a run will do, from its arguments and data, before anything is computed.
+// The number of steps, epochs and samples of a run, from its arguments and data.
 namespace hearth {
 
 struct TrainingPlan {
   std::int64_t processes = 1;
-  std::int64_t batches = 0, updates = 0;  // an epoch, in each process
+  std::int64_t batches = 0, updates = 0;  // per epoch and process
   std::int64_t epochs = 0, max_steps = 0;
   double samples = 0;  // of the whole run, in all processes
 };

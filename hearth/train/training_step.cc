@@ -3,6 +3,7 @@
 #include <array>
 
 #include "hearth/base/profiler.h"
+#include "hearth/ops/context.h"
 
 namespace hearth {
 
@@ -14,7 +15,8 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& learner, opti
   const auto world = static_cast<float>(learner.team().size());
   const auto count = static_cast<float>(micro_batches.size());
   const float scale = scaler.scale();
-  const float seed = scale / (count * world);  // so that the sum over all processes is the mean
+  // Gradients are summed over micro-batches and processes; starting each loss from this makes the sum their mean.
+  const float loss_grad = scale / (count * world);
 
   model.parameters().zero_grad();
   for (const Batch& batch : micro_batches) {
@@ -33,9 +35,9 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& learner, opti
     result.tokens += static_cast<double>(batch.tokens());
     result.flops += model.training_flops(batch);
     if (&batch == &micro_batches.back()) {
-      learner.backward(tape, loss, seed, std::array{result.loss / world, result.tokens, result.flops});
+      learner.backward(tape, loss, loss_grad, std::array{result.loss / world, result.tokens, result.flops});
     } else {
-      tape.backward(loss, seed);
+      tape.backward(loss, loss_grad);
     }
   }
   const std::span<const double> sums = learner.finish();

@@ -23,8 +23,8 @@ struct StepResult {
   double tokens = 0, flops = 0;  // of all processes
 };
 
-// One update of the weights from the micro-batches of one accumulation window, as many in each process. `step` numbers
-// the updates, for dropout.
+// One update of the weights from the micro-batches of one accumulation window; every process has the same number of
+// them. `step` is the number of the update, which seeds dropout.
 StepResult training_step(nn::Model& model, parallel::DataParallel& learner, optim::LossScaler& scaler,
                          std::span<const Batch> micro_batches, std::uint64_t step, double lr,
                          const StepOptions& options);

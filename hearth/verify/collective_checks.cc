@@ -11,7 +11,8 @@ using comm::ProcessGroup, comm::ReduceOp;
 constexpr std::int64_t kPart = 1001;  // elements
 constexpr DType kFormats[] = {DType::f32, DType::bf16, DType::f16};
 
-// Element i of what rank `from` has for rank `to`: small and whole, so that sums do not depend on their order.
+// Element i of the part that rank `from` has for rank `to`: a small whole number, so that sums do not depend on the
+// order.
 float number(int from, int to, std::int64_t i) { return 1 + static_cast<float>((from * 3 + to * 5 + i) % 7); }
 
 float reduced(ReduceOp op, int ranks, int to, std::int64_t i) {
@@ -25,7 +26,7 @@ float reduced(ReduceOp op, int ranks, int to, std::int64_t i) {
   return result;
 }
 
-// One operation in one format. Buffers hold one part, or a part for each rank.
+// One operation with one dtype. Buffers hold one part, or one part per rank.
 class Trial {
  public:
   Trial(const parallel::Team& team, DType type)
@@ -40,7 +41,7 @@ class Trial {
     return tensor;
   }
   Tensor zeros(int parts) const { return Tensor::zeros({parts * kPart}, format); }
-  // What this rank has: one part, meant for the rank `to`, and one for each.
+  // The input of this rank: one part for rank `to`, or one part per rank.
   Tensor part(int to) const {
     return filled(1, [&](int, std::int64_t i) { return number(rank, to, i); });
   }

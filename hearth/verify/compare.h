@@ -5,7 +5,7 @@
 
 namespace hearth::verify {
 
-// The largest error taken; NaN once any was NaN.
+// Keeps the largest error; NaN after any NaN.
 class Worst {
  public:
   void take(double error) {
@@ -20,12 +20,12 @@ class Worst {
 double largest(std::span<const float> values);  // of the absolute values
 double largest_difference(std::span<const float> ours, std::span<const float> expected);
 
-// `error` as a share of `scale`; no error is none of any scale, and an error where the scale is zero is infinite.
+// error / scale, and 0 if both are 0.
 double share(double error, double scale);
 double relative(double ours, double expected);
 
-// A gradient under kZeroShare of the largest of the model is zero in exact arithmetic. Its values are noise: ours must
-// be as small, and is compared with nothing else.
+// A gradient whose largest value is under kZeroShare of the model's largest gradient is zero in exact arithmetic and
+// holds rounding noise: ours must be small too, but its values are not compared.
 constexpr double kZeroShare = 1e-6;
 
 struct GradientError {

@@ -11,7 +11,7 @@ namespace hearth::verify {
 const io::Json& list_at(const io::Json& object, std::string_view key, std::string_view file);
 const io::Json& object_at(const io::Json& object, std::string_view key, std::string_view file);
 
-// A tensor of a golden file; another format or shape is an Error that names the file and the tensor.
+// A tensor of a golden file; another dtype or shape is an Error that names the file and the tensor.
 Tensor tensor_of(const io::Safetensors& file, std::string_view name, DType type);
 Tensor tensor_of(const io::Safetensors& file, std::string_view name, DType type, const Shape& shape);
 

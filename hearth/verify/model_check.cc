@@ -6,6 +6,8 @@
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/nn/model.h"
+#include "hearth/ops/context.h"
 #include "hearth/optim/optimizer.h"
 #include "hearth/optim/schedule.h"
 #include "hearth/verify/compare.h"
@@ -21,7 +23,7 @@ std::span<const float> floats(const Tensor& tensor) {
   return {tensor.data<float>(), static_cast<std::size_t>(tensor.size())};
 }
 
-// The padded batch of transformers, its padding computed as queries, as transformers does.
+// A padded batch. As in transformers, padded positions are computed as queries and never serve as keys.
 Batch read_batch(const io::Safetensors& file) {
   const Tensor ids = tensor_of(file, "input_ids", DType::i64);
   const Shape& shape = ids.shape();
@@ -91,7 +93,7 @@ class ModelCheck {
   }
 
   void check_gradients() {
-    double largest_of_model = 0;  // a NaN is left to the check of its own gradient
+    double largest_of_model = 0;  // a NaN fails the check of its own gradient
     std::size_t expected_count = 0;
     for (const std::string& entry : expected_.names())
       if (entry.starts_with("grad.")) {
@@ -153,8 +155,8 @@ class ModelCheck {
     check_after(io::get_double(steps[0], "grad_norm", file), lr_sum);
   }
 
-  // Adam makes steps of full size out of the noise in gradients that are zero in exact arithmetic: such elements are
-  // held only to the sum of the learning rates.
+  // Adam turns the rounding noise of gradients that are zero in exact arithmetic into steps of full size: such elements
+  // may differ by the sum of the learning rates.
   void check_after(double norm, double lr_sum) {
     const io::Safetensors after = io::Safetensors::open(folder_ / "after10.safetensors");
     std::size_t checked = 0;

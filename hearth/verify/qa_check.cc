@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <unordered_map>
 
 #include "hearth/base/error.h"
@@ -21,7 +22,7 @@ namespace {
 
 constexpr double kClose = 1e-5;
 
-// Where the file does not say it, the vocabulary's name does.
+// Without the key "lowercase" the name of the vocabulary decides.
 bool is_lowercase(const io::Json& golden, const std::string& file) {
   const bool cased = io::get_string(golden, "vocab", file).find("-cased") != std::string::npos;
   return io::get_bool_or(golden, "lowercase", !cased, file);
@@ -40,8 +41,10 @@ class QaCheck {
 
   void run() {
     check_all();
-    for (const auto& entry : std::filesystem::directory_iterator(folder_))
-      if (entry.path().filename().string().starts_with("features_")) check_features(entry.path());
+    std::set<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) files.insert(entry.path());
+    for (const std::filesystem::path& file : files)
+      if (file.filename().string().starts_with("features_")) check_features(file);
     check_answers();
   }
 
@@ -53,7 +56,7 @@ class QaCheck {
     return options;
   }
 
-  // Every feature of the whole file, by the hash of their lines.
+  // Every feature of the source, by the hash over one line per feature.
   void check_all() {
     const tasks::QaFeatures features =
         tasks::prepare_train_features(examples_, *tokenizer_, options_of(all_, all_file_));

@@ -6,7 +6,7 @@
 
 namespace hearth::verify {
 
-// Collects the outcome of checks and hands each on as one line.
+// Counts the outcomes of checks and passes each on as one line of text.
 class Report {
  public:
   using Sink = std::function<void(bool passed, std::string_view line)>;
@@ -14,11 +14,11 @@ class Report {
 
   // Passes where error <= tolerance; a NaN fails.
   void check(std::string_view what, double error, double tolerance);
-  // A comparison that is right or wrong; `detail` says what differs.
+  // An exact comparison; `detail` says what differs.
   void check_exact(std::string_view what, bool equal, std::string_view detail = {});
-  // A part of the set that this program does not know yet.
+  // A part of the set that this build cannot compare; neither passed nor failed.
   void unknown(std::string_view what, std::string_view why);
-  // A part that it should know and could not check.
+  // A part whose check could not be made.
   void failed(std::string_view what, std::string_view why);
 
   int made() const { return made_; }

@@ -1,13 +1,21 @@
 #include "hearth/verify/verify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "hearth/base/error.h"
-#include "hearth/models/config.h"
+#include "hearth/io/json.h"
+#include "hearth/models/pretrained.h"
+#include "hearth/verify/golden.h"
 
 namespace hearth::verify {
 namespace {
+
+constexpr std::string_view kSingleLabel = "single_label_classification";
 
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;
@@ -16,7 +24,7 @@ std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folde
   return entries;
 }
 
-// An Error inside a part of the set is that part's failure; the other parts are still checked.
+// An exception inside a part of the set is a failure of that part; the other parts are still checked.
 template <class Part>
 void guarded(const std::filesystem::path& part, Report& report, Part&& run) {
   try {
@@ -26,14 +34,43 @@ void guarded(const std::filesystem::path& part, Report& report, Part&& run) {
   }
 }
 
+// What this build does not know about a golden model; empty if it knows everything.
+std::string unknown_in_model(const std::filesystem::path& folder) {
+  if (const auto golden = folder / "golden.json"; std::filesystem::exists(golden))
+    return fmt::format("the kind {}", io::get_string(io::read_json(golden), "kind", golden.string()));
+  const models::Config config = models::Config::read(folder);
+  if (!models::is_known_family(config.model_type())) return fmt::format("the family {}", config.model_type());
+  if (!models::known_head_of(config))
+    return fmt::format("the architecture {}", io::excerpt(config.values().at("architectures").front()));
+  const std::string problem = io::get_string_or(config.values(), "problem_type", kSingleLabel, config.file());
+  return problem == kSingleLabel ? "" : fmt::format("the problem_type {}", problem);
+}
+
+// The same for the tokenizer of a folder of cases.
+std::string unknown_in_tokenizer(const std::filesystem::path& folder) {
+  const std::string cases = (folder / "cases.json").string();
+  const io::Json golden = io::read_json(cases);
+  if (!golden.is_object() || !golden.contains("tokenizer")) return "";
+  const std::string file = (folder / io::get_string(golden, "tokenizer", cases)).string();
+  const std::string type = io::get_string(object_at(io::read_json(file), "model", file), "type", file);
+  return type == "WordPiece" ? "" : fmt::format("the tokenizer type {}", type);
+}
+
 void verify_models(const std::filesystem::path& folder, Report& report) {
-  constexpr std::string_view kLaterFamilies[] = {"gpt2", "llama"};
   for (const std::filesystem::path& model : entries_of(folder))
     guarded(model, report, [&] {
-      const std::string type = models::Config::read(model).model_type();
-      if (std::ranges::find(kLaterFamilies, type) != std::end(kLaterFamilies))
-        return report.unknown("models/" + model.filename().string(), "the family " + type);
+      const std::string unknown = unknown_in_model(model);
+      if (!unknown.empty()) return report.unknown("models/" + model.filename().string(), unknown);
       verify_model(model, report);
+    });
+}
+
+void verify_tokenizers(const std::filesystem::path& folder, const std::filesystem::path& root, Report& report) {
+  for (const std::filesystem::path& cases : entries_of(folder))
+    guarded(cases, report, [&] {
+      const std::string unknown = unknown_in_tokenizer(cases);
+      if (!unknown.empty()) return report.unknown("tokenizer/" + cases.filename().string(), unknown);
+      verify_tokenizer(cases, root, report);
     });
 }
 
@@ -46,19 +83,19 @@ void verify_set(const std::filesystem::path& folder, Report& report) {
     if (name == "models") {
       verify_models(part, report);
     } else if (name == "tokenizer") {
-      for (const std::filesystem::path& cases : entries_of(part))
-        guarded(cases, report, [&] { verify_tokenizer(cases, folder, report); });
+      verify_tokenizers(part, folder, report);
     } else if (name == "qa") {
       guarded(part, report, [&] { verify_question_answering(part, folder, report); });
     } else if (name == "data_order.json") {
       guarded(part, report, [&] { verify_data_order(part, report); });
     } else if (name == "finetune") {
-      report.unknown(name, "whole runs, which the tests of run_qa compare");
+      report.unknown(name, "whole training runs, which the tests of run_qa compare");
     } else if (std::filesystem::is_directory(part)) {
       report.unknown(name, "this build has no check for it");
     }
   }
-  check(report.made() > 0, "{} holds nothing to check; a golden set has models, tokenizer, qa or data_order.json",
+  check(report.made() > 0,
+        "{} holds nothing that this build can check; a golden set has models/, tokenizer/, qa/ or data_order.json",
         folder.string());
 }
 

@@ -6,12 +6,12 @@
 
 namespace hearth::verify {
 
-// Checks everything this build knows of a set of golden files, outputs of PyTorch, transformers, tokenizers and
-// accelerate: model folders (models/), texts with their tokens (tokenizer/), SQuAD's features and answers (qa/), the
-// order of data (data_order.json).
+// Compares this build with a set of golden files, made with PyTorch, transformers, tokenizers and accelerate: models
+// (models/), tokens of texts (tokenizer/), features and answers of SQuAD (qa/) and the order of training data
+// (data_order.json). Parts that this build cannot compare, such as families it lacks, are reported as not known.
 void verify_set(const std::filesystem::path& folder, Report& report);
 
-// The parts. Paths in golden files start at the set's root or at the file's own folder; each takes what it needs.
+// The parts. `root` is the folder of the whole set: some paths in golden files are relative to it.
 void verify_model(const std::filesystem::path& folder, Report& report);
 void verify_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& root, Report& report);
 void verify_question_answering(const std::filesystem::path& folder, const std::filesystem::path& root, Report& report);

@@ -40,7 +40,7 @@ Finding random_numbers(const parallel::Team& team) {
   return {{}, "the same on all ranks"};
 }
 
-// How often all ranks together meet each sample of an epoch.
+// How often each sample of an epoch is used, over all ranks.
 std::vector<std::int64_t> visits(const parallel::Team& team, std::int64_t samples, std::int64_t batch) {
   const data::RankBatches batches(data::shuffled_order(samples, 42, 0), {batch, false, team.size(), team.rank()});
   std::vector<std::int64_t> counts(static_cast<std::size_t>(samples));
@@ -61,7 +61,7 @@ Finding data_sharding(const parallel::Team& team) {
   return {{}, fmt::format("each of {} samples exactly once", even)};
 }
 
-// The first complaint of any rank, for all.
+// The complaint of the lowest rank that has one; the same on every rank.
 std::string complaint_of_all(const parallel::Team& team, const std::string& mine) {
   std::string first;
   const std::vector<std::string> complaints = team.gather(mine);
@@ -81,7 +81,7 @@ std::vector<std::string> check_world(const parallel::Team& team, Report& report)
 
   std::vector<std::string> failed;
   for (const WorldCheck& check : checks) {
-    // Said before: a process that dies in it says nothing afterwards.
+    // Logged before the check: a process that dies in it cannot log afterwards.
     if (team.is_first()) log_info("checking {}", check.name);
     try {
       const Finding finding = check.run(team);
@@ -89,7 +89,7 @@ std::vector<std::string> check_world(const parallel::Team& team, Report& report)
       if (!complaint.empty()) failed.push_back(check.name);
       if (team.is_first())
         report.check_exact(check.name, complaint.empty(), complaint.empty() ? finding.detail : complaint);
-    } catch (const Error& error) {  // ranks no longer reach each other
+    } catch (const Error& error) {  // the ranks cannot reach each other any more
       fail("the check of {} broke off: {}", check.name, error.what());
     }
   }

@@ -8,10 +8,10 @@
 
 namespace hearth::verify {
 
-// What one rank found: empty where all is well.
+// The result of a check on one rank; no complaint: it passed.
 struct Finding {
   std::string complaint = {};
-  std::string detail = {};  // said where all is well
+  std::string detail = {};  // reported if the check passed
 };
 
 struct WorldCheck {
@@ -19,13 +19,13 @@ struct WorldCheck {
   Finding (*run)(const parallel::Team& team);
 };
 
-// One for each operation of a group, against what plain loops give.
+// One check per collective operation, against plain loops.
 std::vector<WorldCheck> collective_checks();
-// Training on several ranks against training on one.
+// Compares training on several ranks with training on one.
 std::vector<WorldCheck> team_training_checks();
 
-// That the ranks of a job see each other and can train together. Every rank calls it; the first one's report gets a
-// line for each check. The names of those that failed, on every rank.
+// Checks that the ranks of a job can train together. Every rank calls it; the report of rank 0 gets one line per check.
+// Every rank gets the names of the checks that failed.
 std::vector<std::string> check_world(const parallel::Team& team, Report& report);
 
 }  // namespace hearth::verify

@@ -23,15 +23,43 @@ TEST_F(Commands, AreListed) {
     EXPECT_TRUE(own.out.starts_with(std::string("usage: hearth ") + name)) << own.out;
     EXPECT_EQ(own.err, "");
   }
+  for (const char* name :
+       {"run_qa", "ask", "train_tokenizer", "init_model", "verify", "env", "config", "launch", "test",
+        "estimate-memory", "bench train", "bench gemm", "bench ops", "bench tokenize", "bench allreduce"})
+    EXPECT_TRUE(contains(hearth(std::string(name) + " --help").out, "\nExamples:\n  ")) << name;
   for (const char* option : {"--model_name_or_path", "--do_train", "--learning_rate", "--bf16", "--save_total_limit",
                              "--doc_stride", "--config_overrides", "--early_stopping_patience", "--use_ipex"})
     EXPECT_TRUE(contains(hearth("run_qa --help").out, option)) << option;
   EXPECT_EQ(hearth("--version").out.substr(0, 7), "hearth ");
+  EXPECT_EQ(hearth("version").out, hearth("--version").out);
+  EXPECT_EQ(hearth("help ask").out, hearth("ask --help").out);
 
   const Outcome unknown = hearth("run_aq");
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_TRUE(unknown.err.starts_with("hearth: 'run_aq' is not a command")) << unknown.err;
+  EXPECT_TRUE(unknown.err.starts_with("hearth: error: 'run_aq' is not a command")) << unknown.err;
   EXPECT_EQ(lines_of(unknown.err).size(), 1u);
+}
+
+TEST_F(Commands, AreHintedAt) {
+  const auto hint = [&](const char* word) { return hearth(word).err; };
+  EXPECT_TRUE(contains(hint("runqa"), "'runqa' is not a command; did you mean 'hearth run_qa'?\n"));
+  EXPECT_TRUE(contains(hint("trian"), "did you mean 'hearth run_qa'?"));
+  EXPECT_TRUE(contains(hint("tokenizer"), "'hearth train_tokenizer'"));
+  EXPECT_TRUE(contains(hint("estimate_memory"), "'hearth estimate-memory'"));
+  EXPECT_TRUE(contains(hint("quux"), "'quux' is not a command; 'hearth --help' lists the commands\n"));
+}
+
+TEST_F(Commands, AWrongCommandLineIsStatusTwo) {
+  write("options.yaml", "quux: 1\n");
+  for (const char* wrong :
+       {"run_qa --quux", "run_qa options.yaml", "run_qa --model_name_or_path x --do_train", "ask", "bench quux",
+        "bench gemm --quux", "verify", "launch --quux x", "config quux", "env --max_isa", "test --quux",
+        "train_tokenizer", "init_model --seed x", "estimate-memory --batch 0"})
+    EXPECT_EQ(hearth(wrong).status, 2) << wrong;
+  for (const char* failing :
+       {"verify nowhere", "run_qa --model_name_or_path nowhere --do_eval --validation_file x.json",
+        "ask --model nowhere --context_text x --question y"})
+    EXPECT_EQ(hearth(failing).status, 1) << failing;
 }
 
 TEST_F(Commands, EnvDescribesTheMachine) {
@@ -130,7 +158,7 @@ TEST_F(Commands, AskAnswersQuestions) {
   for (const std::string& line : lines_of(best.out)) EXPECT_TRUE(is_answer(line)) << line;
   EXPECT_EQ(lines_of(best.out)[0], lines_of(one.out)[0]);
 
-  const std::string questions = "printf 'Where does Elif live?\\nWho is the cooper?\\n\\nnot asked\\n' |";
+  const std::string questions = "printf 'Where does Elif live?\\n\\n  \\nWho is the cooper?\\n' |";
   const Outcome piped = hearth("ask --model out --context context.txt", questions);
   EXPECT_EQ(piped.status, 0) << piped.err;
   ASSERT_EQ(lines_of(piped.out).size(), 2u) << piped.out;
@@ -162,7 +190,7 @@ TEST_F(Commands, AskAnswersQuestions) {
                                        {"answers", {{"text", {"Bergen"}}, {"answer_start", {24}}}}}}}},
                                    2));
   ASSERT_EQ(run_qa("--model_name_or_path out --do_eval --validation_file town.json --max_seq_length 32 --doc_stride 10 "
-                   "--whole_context --output_dir town")
+                   "--output_dir town")
                 .status,
             0);
   EXPECT_GT(json("town/eval_results.json").at("eval_samples"), 16);
@@ -170,12 +198,60 @@ TEST_F(Commands, AskAnswersQuestions) {
       hearth("ask --model out --context town.txt --max_seq_length 32 --question 'Where does Elif live?'");
   EXPECT_TRUE(many.out.starts_with(json("town/eval_predictions.json").at("a").get<std::string>() + "  (")) << many.out;
 
+  const Outcome text = hearth("ask --model out --context_text '" + context + "' --question 'Where does Elif live?'");
+  EXPECT_EQ(text.out, one.out);
   EXPECT_TRUE(contains(hearth("ask --model out --context -").error(), "--question"));
+  EXPECT_TRUE(contains(hearth("ask --model out --context context.txt --question ' '").error(), "--question is empty"));
+  EXPECT_TRUE(contains(hearth("ask --model out --question Q").error(), "either --context FILE or --context_text"));
+  EXPECT_TRUE(
+      contains(hearth("ask --model out --context context.txt --context_text x --question Q").error(), "either"));
   EXPECT_TRUE(contains(hearth("ask --model out --context none.txt").error(), "none.txt"));
   EXPECT_TRUE(contains(hearth("ask --model nowhere --context context.txt").error(), "nowhere"));
   EXPECT_TRUE(contains(hearth("ask --context context.txt").error(), "--model"));
   write("context.txt", " \n");
   EXPECT_TRUE(contains(hearth("ask --model out --context context.txt --question Q").error(), "no text"));
+}
+
+TEST_F(Commands, AskPrintsJson) {
+  ASSERT_EQ(run_qa("--do_train --max_steps 1 --save_strategy no --output_dir out").status, 0);
+  const std::string context = "\u00c9lif the baker lives in Bergen.";
+  const Outcome outcome = hearth("ask --model out --json --n_best 3 --context_text '" + context + "'",
+                                 "printf 'Who?\\nWhere is \u00c9lif?\\n' |");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  ASSERT_EQ(lines_of(outcome.out).size(), 2u) << outcome.out;
+  const io::Json answer = io::parse_json(lines_of(outcome.out)[1], "answer");
+  EXPECT_EQ(keys_of(answer), (std::vector<std::string>{"question", "score", "start", "end", "answer", "n_best"}));
+  EXPECT_EQ(answer.at("question"), "Where is \u00c9lif?");
+  ASSERT_EQ(answer.at("n_best").size(), 3u);
+  for (const io::Json& one : answer.at("n_best")) {
+    const int start = one.at("start"), end = one.at("end");
+    const std::u32string characters = U"\u00c9lif the baker lives in Bergen.";
+    std::string text;
+    for (const char32_t c : characters.substr(start, end - start))
+      text += c == U'\u00c9' ? "\u00c9" : std::string(1, static_cast<char>(c));
+    EXPECT_EQ(one.at("answer"), text);
+    EXPECT_LE(one.at("score"), answer.at("score"));
+  }
+}
+
+TEST_F(Commands, AskAnswersAsTheModelWasTrained) {
+  const std::string trained =
+      "--do_train --max_steps 1 --save_strategy no --max_seq_length 32 --doc_stride 12 "
+      "--max_answer_length 1 --version_2_with_negative --null_score_diff_threshold -1e6 ";
+  ASSERT_EQ(run_qa(trained + "--output_dir out").status, 0);
+  const std::string ask = "ask --model out --context_text 'Elif the baker lives in Bergen.' --question 'Where?' ";
+  EXPECT_TRUE(hearth(ask).out.starts_with("(no answer)")) << "null_score_diff_threshold";
+  const std::string any = ask + "--null_score_diff_threshold 1e6 ";
+  EXPECT_FALSE(hearth(any).out.starts_with("(no answer)"));
+  EXPECT_FALSE(contains(hearth(ask + "--no_version_2_with_negative --n_best 5").out, "(no answer)"));
+  fs::copy(folder() / "out", folder() / "untold");
+  fs::remove(folder() / "untold/training_args.json");
+  const std::string untold = "ask --model untold --context_text 'Elif the baker lives in Bergen.' --question 'Where?' ";
+  EXPECT_EQ(hearth(any + "--n_best 4").out,
+            hearth(untold + "--max_seq_length 32 --doc_stride 12 --max_answer_length 1 --version_2_with_negative "
+                            "--null_score_diff_threshold 1e6 --n_best 4")
+                .out);
+  EXPECT_NE(hearth(any + "--n_best 4").out, hearth(untold + "--n_best 4").out);
 }
 
 TEST_F(Commands, EstimateMemoryUnderstandsAcceleratesWords) {
@@ -192,6 +268,20 @@ TEST_F(Commands, EstimateMemoryUnderstandsAcceleratesWords) {
   EXPECT_FALSE(contains(outcome.out, "fp16")) << outcome.out;
   EXPECT_TRUE(contains(hearth("estimate-memory bert-tiny --dtypes int8").error(), "none of fp32, bf16, fp16"));
   EXPECT_TRUE(contains(hearth("estimate-memory bert-huge").error(), "built-in models are bert-tiny"));
+}
+
+TEST_F(Commands, AModelMadeFromNothingHasATokenizerOfItsFamily) {
+  const auto saved_class = [&] {
+    return io::read_json(folder() / "made/tokenizer_config.json").at("tokenizer_class").get<std::string>();
+  };
+  const std::string made = "init_model --overwrite_output_dir --output_dir made --tokenizer " + start_model().string();
+  ASSERT_EQ(hearth(made + " --config " + (kFixtures / "config.json").string()).status, 0);
+  EXPECT_EQ(saved_class(), "BertTokenizer");
+  write("distilbert.json", R"({"model_type": "distilbert", "architectures": ["DistilBertForQuestionAnswering"],
+      "dim": 16, "hidden_dim": 32, "n_layers": 1, "n_heads": 2, "max_position_embeddings": 64})");
+  const Outcome outcome = hearth(made + " --config distilbert.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(saved_class(), "DistilBertTokenizer");
 }
 
 TEST_F(Commands, ModelsAreMadeFromNothing) {
@@ -220,7 +310,7 @@ TEST_F(Commands, ModelsAreMadeFromNothing) {
   fs::remove_all(folder() / "made");
   write("list.json", "[]");
   EXPECT_TRUE(contains(hearth("init_model --output_dir x --config list.json" + tokenizer).error(),
-                       "list.json does not hold a JSON object"));
+                       "list.json is not a JSON object"));
 
   EXPECT_TRUE(contains(hearth("init_model" + made + " --tokenizer nowhere").error(), "nowhere"));
   EXPECT_TRUE(contains(hearth("init_model --output_dir x --config none.json" + tokenizer).error(), "none.json"));

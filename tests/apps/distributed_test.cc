@@ -110,6 +110,14 @@ TEST_F(Distributed, WhereOneFailsTheOtherEnds) {
   EXPECT_TRUE(contains(both.wait(1).error(), "rank 1: "));
 }
 
+TEST_F(Distributed, AFileThatOneRankLacksEndsAllBeforeAnythingIsWritten) {
+  Job both(folder(), {words("--output_dir out"), words("--output_dir out --train_file none.json")});
+  EXPECT_TRUE(contains(both.wait(1).error(), "rank 1: Cannot read none.json"));
+  const Outcome first = both.wait(0);
+  EXPECT_TRUE(contains(first.error(), "rank 0: ") && contains(first.error(), "rank 1")) << first.err;
+  EXPECT_FALSE(fs::exists(folder() / "out"));
+}
+
 // Each is bound to a processor of its own before it starts.
 TEST_F(Distributed, RanksOfOneProcessorTakeTurns) {
   const cpu::UsableMachine machine = cpu::usable_machine();

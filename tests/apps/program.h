@@ -45,17 +45,18 @@ struct Outcome {
   int status = 0;
   std::string out, err;
 
-  // Where the program failed: the sentence, without "hearth: ".
+  // The sentence with which the program failed, without "hearth: error: ".
   std::string error() const {
-    EXPECT_EQ(status, 1) << err;
+    EXPECT_TRUE(status == 1 || status == 2) << status << err;
+    const std::string beginning = "hearth: error: ";
     std::string sentence;
     for (const std::string& line : lines_of(err)) {
-      if (!line.starts_with("hearth: ")) continue;
+      if (!line.starts_with(beginning)) continue;
       EXPECT_TRUE(sentence.empty()) << err;
-      sentence = line.substr(std::string("hearth: ").size());
+      sentence = line.substr(beginning.size());
     }
     EXPECT_FALSE(sentence.empty()) << err;
-    EXPECT_TRUE(lines_of(err).empty() || lines_of(err).back().starts_with("hearth: ")) << err;
+    EXPECT_TRUE(lines_of(err).empty() || lines_of(err).back().starts_with(beginning)) << err;
     return sentence;
   }
 };

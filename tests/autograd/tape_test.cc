@@ -160,7 +160,15 @@ TEST_F(Ready, APauseNotesUsesButKeepsNoValues) {
   EXPECT_EQ(trace_, (std::vector<std::string>{"b", "ready p", "a"}));
 }
 
-TEST(Pause, OfNoTapeIsNothing) { EXPECT_NO_THROW(Tape::Pause(nullptr)); }
+TEST(Pause, OfNoTapePausesNoOther) {
+  Tape tape;
+  const Var x(number(1), true);
+  const Tape::Pause none(nullptr);
+  const Var y = times(tape, x, 3);
+  EXPECT_TRUE(y.needs_grad());
+  tape.backward(y, 1);
+  EXPECT_EQ(x.grad().item(), 3);
+}
 
 TEST(Tape, FreesActivationsAsItGoes) {
   constexpr std::int64_t kElements = 1 << 20;

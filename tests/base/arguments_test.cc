@@ -6,6 +6,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/base/usage_error.h"
 #include "tests/support.h"
 
 namespace hearth {
@@ -143,7 +144,7 @@ TEST_F(ArgumentsTest, WrongValues) {
   EXPECT_EQ(error({"--max_steps", "99999999999999999999"}),
             "--max_steps: '99999999999999999999' is not a whole number");
   EXPECT_EQ(error({"--limit", ""}), "--limit: '' is not a whole number");
-  EXPECT_EQ(error({"--learning-rate", "3e-5x"}), "--learning-rate: '3e-5x' is not a number");
+  EXPECT_EQ(error({"--learning-rate", "3e-5x"}), "--learning_rate: '3e-5x' is not a number");
   EXPECT_EQ(error({"--share", "nan"}), "--share: 'nan' is not a number");
   EXPECT_EQ(error({"--strategy", "often"}), "--strategy: 'often' is none of no, steps");
   EXPECT_EQ(error({"--max_steps", "-2"}), "--max_steps must be at least -1, not -2");
@@ -151,16 +152,93 @@ TEST_F(ArgumentsTest, WrongValues) {
   EXPECT_EQ(error({"--learning_rate", "1"}), "--learning_rate must be below 1, not 1");
   EXPECT_EQ(error({"--max_steps"}), "--max_steps needs a value");
   EXPECT_EQ(error({"--max_steps", "--bf16"}), "--max_steps needs a value");
-  EXPECT_EQ(error({"stray"}), "'stray' follows no option that takes it");
+  EXPECT_EQ(error({"stray"}), "'stray' belongs to no option: flags begin with --");
 }
 
 TEST_F(ArgumentsTest, UnknownOptionNamesTheNearest) {
-  EXPECT_EQ(error({"--max_stepz", "3"}),
-            "there is no option --max_stepz; the nearest is --max_steps, and --help lists all");
-  EXPECT_NE(error({"--outputdir=x"}).find("nearest is --output_dir"), std::string::npos);
-  EXPECT_NE(error({"-bf16"}).find("no option -bf16; the nearest is --bf16"), std::string::npos);
-  EXPECT_NE(error({"--old-strateg"}).find("nearest is --old_strategy"), std::string::npos);
-  EXPECT_NE(error({"--"}).find("there is no option --"), std::string::npos);
+  EXPECT_EQ(error({"--max_stepz", "3"}), "there is no option --max_stepz; did you mean --max_steps?");
+  EXPECT_EQ(error({"--outputdir=x"}), "there is no option --outputdir; did you mean --output_dir?");
+  EXPECT_EQ(error({"-bf16"}), "there is no option -bf16; did you mean --bf16?");
+  EXPECT_EQ(error({"--old-stratgy"}), "there is no option --old-stratgy; did you mean --old_strategy?");
+  EXPECT_EQ(error({"--deepsped"}), "there is no option --deepsped; did you mean --deepspeed?");
+  EXPECT_EQ(error({"--quux"}), "there is no option --quux; --help lists all options");
+  EXPECT_EQ(error({"--"}), "there is no option --; --help lists all options");
+}
+
+TEST_F(ArgumentsTest, AUniquePrefixIsEnough) {
+  parse({"--max", "7", "--learning=3e-5", "--output-d", "x", "--lim", "3", "--old", "steps", "--no_fil", "--no-pa"});
+  EXPECT_EQ(max_steps, 7);
+  EXPECT_EQ(learning_rate, 3e-5);
+  EXPECT_EQ(output_dir, "x");
+  EXPECT_EQ(limit, 3);
+  EXPECT_EQ(strategy, "steps");
+  EXPECT_FALSE(filter);
+  EXPECT_EQ(pad, false);
+}
+
+TEST_F(ArgumentsTest, APrefixOfSeveralNamesListsThem) {
+  EXPECT_EQ(error({"--f"}), "--f could be --filter, --files: write more of the name");
+  EXPECT_EQ(error({"--no_f=1"}), "--no_filter takes no value");
+  EXPECT_EQ(error({"--s", "steps"}), "--s could be --strategy, --share: write more of the name");
+  EXPECT_EQ(error({"--no"}), "--no could be --no_filter, --no_pad, --no_cuda, --no_use_cpu: write more of the name");
+}
+
+TEST_F(ArgumentsTest, APrefixOfSeveralNamesMayMeanAnother) {
+  std::string rate, schedule, kwargs;
+  Arguments command;
+  command.add("learning_rate", &rate, "");
+  command.add("lr_scheduler_type", &schedule, "");
+  command.add("lr_scheduler_kwargs", &kwargs, "");
+  EXPECT_EQ(error_of([&] {
+              command.parse(Words{"--lr", "1"});
+            }),
+            "--lr could be --lr_scheduler_type, --lr_scheduler_kwargs: write more of the name; did you mean "
+            "--learning_rate?");
+}
+
+TEST_F(ArgumentsTest, AWholeNameIsNoPrefix) {
+  std::string longer;
+  options.add("name_of_run", &longer, "");
+  parse({"--name", "x"});
+  EXPECT_EQ(name, "x");
+  EXPECT_EQ(longer, "");
+}
+
+TEST_F(ArgumentsTest, IgnoredAndRefusedOptionsHavePrefixesToo) {
+  EXPECT_EQ(error({"--deep", "x"}), "--deepspeed is not here; leave it out");
+  parse({"--use", "--run", "a"});
+  EXPECT_EQ(messages, (Words{"--use_cpu is accepted and has no effect: there is only the CPU",
+                             "--run_name is accepted and has no effect: logs go to the terminal"}));
+}
+
+TEST_F(ArgumentsTest, HelpHasPrefixes) {
+  parse({"--hel"});
+  EXPECT_TRUE(options.wants_help());
+}
+
+TEST_F(ArgumentsTest, AbbreviationsCanBeForbidden) {
+  options.forbid_abbreviations();
+  EXPECT_EQ(error({"--max", "7"}), "there is no option --max; did you mean --max_steps?");
+  EXPECT_EQ(error({"--hel"}), "there is no option --hel; --help lists all options");
+}
+
+TEST_F(ArgumentsTest, AWrongCommandLineIsAUsageError) {
+  EXPECT_THROW(parse({"--quux"}), UsageError);
+  EXPECT_THROW(parse({"--limit", "11"}), UsageError);
+  EXPECT_THROW(parse({"stray"}), UsageError);
+}
+
+TEST_F(ArgumentsTest, DeclaredListsEveryFlag) {
+  const auto declared = options.declared();
+  ASSERT_EQ(declared.size(), 16u);
+  EXPECT_EQ(declared[5].name, "strategy");
+  EXPECT_EQ(declared[5].support, Arguments::Support::works);
+  EXPECT_EQ(declared[5].aliases, Words{"old_strategy"});
+  EXPECT_EQ(declared[5].choices, (Words{"no", "steps"}));
+  EXPECT_EQ(declared[11].name, "no_cuda");
+  EXPECT_EQ(declared[11].support, Arguments::Support::ignored);
+  EXPECT_EQ(declared[11].help, "there is only the CPU");
+  EXPECT_EQ(declared[15].support, Arguments::Support::refused);
 }
 
 TEST_F(ArgumentsTest, AliasIsTheSameOption) {
@@ -170,7 +248,7 @@ TEST_F(ArgumentsTest, AliasIsTheSameOption) {
 
 TEST_F(ArgumentsTest, IgnoredIsSaidOnce) {
   parse({"--no_cuda", "--no-cuda=True", "--no_cuda", "False", "--max_steps", "3"});
-  EXPECT_EQ(messages, Words{"--no_cuda is accepted and changes nothing: there is only the CPU"});
+  EXPECT_EQ(messages, Words{"--no_cuda is accepted and has no effect: there is only the CPU"});
   EXPECT_EQ(max_steps, 3);
   parse({"--no_use_cpu", "--use_cpu=None"});
   EXPECT_EQ(messages.size(), 2u);
@@ -180,8 +258,8 @@ TEST_F(ArgumentsTest, IgnoredTakesTheValuesItWouldHaveTaken) {
   EXPECT_EQ(error({"--run_name", "a", "--report_to", "x", "y", "--no_cuda", "False", "--bf16"}), "");
   EXPECT_TRUE(bf16);
   EXPECT_EQ(error({"--no_cuda", "bf16"}), "--no_cuda: 'bf16' is neither true nor false");
-  EXPECT_EQ(error({"--no_cuda", "True", "bf16"}), "'bf16' follows no option that takes it");
-  EXPECT_EQ(error({"--run_name", "a", "bf16"}), "'bf16' follows no option that takes it");
+  EXPECT_EQ(error({"--no_cuda", "True", "bf16"}), "'bf16' belongs to no option: flags begin with --");
+  EXPECT_EQ(error({"--run_name", "a", "bf16"}), "'bf16' belongs to no option: flags begin with --");
   EXPECT_EQ(error({"--run_name", "--bf16"}), "--run_name needs a value");
   EXPECT_EQ(error({"--report_to"}), "--report_to needs at least one value");
   EXPECT_TRUE(contains(error({"--no_run_name"}), "there is no option --no_run_name"));
@@ -194,23 +272,40 @@ TEST_F(ArgumentsTest, RefusedUnlessSwitchedOff) {
 }
 
 TEST_F(ArgumentsTest, SetNamesTheFile) {
-  options.set("max_steps", {"4"}, "a.json");
-  options.set("bf16", {"true"}, "a.json");
-  options.set("files", {"x", "y"}, "a.json");
-  options.set("old_strategy", {"steps"}, "a.json");
+  options.set("max_steps", Words{"4"}, "a.json");
+  options.set("bf16", Words{"true"}, "a.json");
+  options.set("files", Words{"x", "y"}, "a.json");
+  options.set("old_strategy", Words{"steps"}, "a.json");
   EXPECT_EQ(max_steps, 4);
   EXPECT_TRUE(bf16);
   EXPECT_EQ(files, (Words{"x", "y"}));
   EXPECT_EQ(strategy, "steps");
-  options.set("files", {"None"}, "a.json");
+  options.set("files", Words{"None"}, "a.json");
   EXPECT_TRUE(files.empty());
   const auto fails = [&](const std::string& key, const Words& words) {
     return error_of([&] { options.set(key, words, "a.json"); });
   };
-  EXPECT_EQ(fails("max_stepz", {"3"}), "a.json: there is no option max_stepz; the nearest is max_steps");
+  EXPECT_EQ(fails("max_stepz", {"3"}), "a.json: there is no option max_stepz; did you mean max_steps?");
+  EXPECT_EQ(fails("max_ste", {"3"}), "a.json: there is no option max_ste; did you mean max_steps?");
   EXPECT_EQ(fails("max_steps", {"x"}), "a.json: max_steps: 'x' is not a whole number");
   EXPECT_EQ(fails("max_steps", {"1", "2"}), "a.json: max_steps takes one value, not 2");
   EXPECT_EQ(fails("limit", {"12"}), "a.json: limit must be at most 10, not 12");
+}
+
+TEST_F(ArgumentsTest, AFilesNullLeavesTheOption) {
+  options.set("max_steps", Words{"4"}, "a.yaml");
+  options.set("max_steps", std::nullopt, "a.yaml");
+  EXPECT_EQ(max_steps, 4);
+  EXPECT_EQ(error_of([&] { options.set("max_stepz", std::nullopt, "a.yaml"); }),
+            "a.yaml: there is no option max_stepz; did you mean max_steps?");
+}
+
+TEST_F(ArgumentsTest, AFilesFalseIsNoWhereThatIsAChoice) {
+  strategy = "steps";
+  options.set("strategy", Words{"false"}, "a.yaml");
+  EXPECT_EQ(strategy, "no");
+  options.set("name", Words{"false"}, "a.yaml");
+  EXPECT_EQ(name, "false");
 }
 
 TEST_F(ArgumentsTest, ValuesTellWhatIsNoDefault) {
@@ -233,13 +328,37 @@ TEST_F(ArgumentsTest, ValuesTellWhatIsNoDefault) {
 }
 
 TEST_F(ArgumentsTest, HelpMentionsEveryOption) {
+  options.examples({"hearth test --bf16"});
   parse({"--max_steps", "3", "-h"});
   ASSERT_TRUE(options.wants_help());
   const std::string help = options.help();
   for (const auto& value : options.values()) EXPECT_NE(help.find("--" + value.name), std::string::npos) << value.name;
-  for (const char* part : {"usage: hearth test", "A test.", "--no_cuda", "--deepspeed", "--old_strategy", "--no_filter",
-                           "there is only the CPU", "no, steps", "[5e-05]", "First:", "Second:"})
+  for (const char* part :
+       {"usage: hearth test", "A test.", "--no_cuda", "--deepspeed", "--old_strategy", "--no_filter",
+        "there is only the CPU", "no, steps", "[5e-05]", "First:", "Second:", "Examples:\n  hearth test --bf16\n"})
     EXPECT_NE(help.find(part), std::string::npos) << part;
+}
+
+TEST_F(ArgumentsTest, HelpFitsItsWidth) {
+  std::string format = "a";
+  Arguments command("hearth test", "Shows how a summary of more than one line is wrapped on terminals.\nIt flows on.");
+  command.add("fmt", &format, "an explanation that is too long for one line of the terminal, so that it goes on")
+      .choices({"some", "of", "many"});
+  command.add("a_name_longer_than_the_column_of_names", &format, "short");
+  command.ignored({"one", "two", "three", "four", "five", "six", "seven", "eight"}, "there is no use for them here");
+  std::string words;
+  for (const std::size_t columns : {50u, 59u, 60u, 80u, 100u, 120u}) {
+    const std::string help = command.help(columns);
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << columns << ": " << line;
+    std::istringstream stream(help);
+    std::string joined;
+    for (std::string word; stream >> word;) joined += word + " ";
+    if (words.empty()) words = joined;
+    EXPECT_EQ(joined, words);  // no word is broken or lost
+  }
+  EXPECT_NE(command.help(50).find("\n  --fmt TEXT\n      an explanation"), std::string::npos) << command.help(50);
+  EXPECT_NE(command.help(80).find("\n  --fmt TEXT                an explanation"), std::string::npos);
 }
 
 TEST_F(ArgumentsTest, RequiredAndPositional) {
@@ -255,7 +374,7 @@ TEST_F(ArgumentsTest, RequiredAndPositional) {
   EXPECT_EQ(fails({"a"}), "--model is needed: the model");
   folder.clear();
   EXPECT_EQ(fails({"--model", "m"}), "DIR is needed: the folder");
-  EXPECT_EQ(fails({"a", "b", "c", "--model", "m"}), "'c' follows no option that takes it");
+  EXPECT_EQ(fails({"a", "b", "c", "--model", "m"}), "'c' belongs to no option: flags begin with --");
   EXPECT_EQ(fails({"--quick", "a", "--model", "m", "b"}), "");
   EXPECT_TRUE(quick);
   EXPECT_EQ(folder, "a");

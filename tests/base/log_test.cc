@@ -14,7 +14,10 @@ namespace {
 
 class Log : public testing::Test {
  protected:
-  ~Log() override { set_log_sink(nullptr); }
+  ~Log() override {
+    set_log_sink(nullptr);
+    set_log_level(LogLevel::info);
+  }
 };
 
 TEST_F(Log, GoesToTheSink) {
@@ -32,6 +35,18 @@ TEST_F(Log, WithoutASinkGoesToStderr) {
   log_info("hello");
   log_warning("careful");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "hello\nwarning: careful\n");
+}
+
+TEST_F(Log, TheLevelSilencesMessagesBelowIt) {
+  std::string seen;
+  set_log_sink([&](LogLevel, std::string_view message) { seen += message; });
+  for (const LogLevel level : {LogLevel::info, LogLevel::warning, LogLevel::error}) {
+    set_log_level(level);
+    log_info("i");
+    log_warning("w");
+    seen += '.';
+  }
+  EXPECT_EQ(seen, "iw.w..");
 }
 
 TEST_F(Log, OneMessageAtATime) {

@@ -24,7 +24,7 @@ TEST_F(SmallModel, NamesTheLineThatIsNoLength) {
   EXPECT_TRUE(contains(error("3\n4 5\n"), "line 2: '4 5'"));
   EXPECT_TRUE(contains(error("0\n"), "line 1: '0'"));
   EXPECT_TRUE(contains(error("13\n"), "line 1: a sequence of 13 tokens is longer than --seq 12"));
-  EXPECT_TRUE(contains(error("\n"), "holds no lengths"));
+  EXPECT_TRUE(contains(error("\n"), "has no lengths"));
   EXPECT_TRUE(contains(error_of([&] { read_lengths(folder_ / "nothing.txt", 12); }), "nothing.txt"));
 }
 

@@ -45,7 +45,7 @@ TEST(Connect, TakesTheJobsToken) {
 TEST(Connect, SaysWhereRanksDisagree) {
   const auto messages = messages_of(2, [](int rank) { return World{rank, 2 + rank, rank, 2 + rank, "environment"}; });
   for (const std::string& message : messages)
-    EXPECT_TRUE(contains(message, "the number of processes of rank 1 is 3, that of rank 0 is 2")) << message;
+    EXPECT_TRUE(contains(message, "the number of processes is 3 on rank 1 but 2 on rank 0")) << message;
 }
 
 TEST(Connect, RefusesASecondProcessOfTheSameRank) {

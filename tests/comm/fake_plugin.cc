@@ -15,6 +15,14 @@ int hearth_fake_stranger();
 const HearthCommPlugin* hearth_comm_plugin() {
   static HearthCommPlugin plugin = hearth::comm::store_plugin();
   plugin.abi = FAKE_ABI;
+#ifdef FAKE_TALKATIVE
+  plugin.join = [](const HearthCommWorld* world, void** engine) {
+    world->log(world->context, HEARTH_LOG_INFO, "joining");
+    world->log(world->context, HEARTH_LOG_WARNING, "the weather is bad");
+    static const auto join = hearth::comm::store_plugin().join;
+    return join(world, engine);
+  };
+#endif
 #ifdef FAKE_UNDEFINED
   plugin.abi = hearth_no_such_function();
 #endif

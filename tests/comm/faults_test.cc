@@ -53,7 +53,7 @@ TEST(TimeOuts, NameTheOperationAndTheRankThatDidNotCome) {
     }
     const std::string message = error_of([&] { group.all_reduce(&number, 1, DType::f32)->wait(); });
     EXPECT_TRUE(contains(message, "all_reduce")) << message;
-    EXPECT_TRUE(contains(message, "rank 2 has not come to it (last seen in barrier")) << message;
+    EXPECT_TRUE(contains(message, "rank 2 has not reached it (last seen in barrier")) << message;
     EXPECT_FALSE(message.find("rank 0 has") != message.npos || message.find("rank 1 has") != message.npos) << message;
     // From now on everything fails at once, in the same words.
     EXPECT_EQ(error_of([&] { group.broadcast(&number, 1, DType::f32, 0)->wait(); }), message);
@@ -117,7 +117,9 @@ TEST(Groups, DoNotWaitForAnEngineThatIsStuck) {
     });
   for (std::thread& rank : ranks) rank.join();
   released = true;
-  while (number_of_threads() > threads) std::this_thread::sleep_for(milliseconds(1));
+  for (int waited = 0; waited < 10'000 && number_of_threads() > threads; ++waited)
+    std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_LE(number_of_threads(), threads) << "threads of the stuck engine are still there";
 }
 
 TEST(Groups, BindTheirThread) {

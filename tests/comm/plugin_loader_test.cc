@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "hearth/comm/engine_group.h"
 #include "tests/support.h"
 
 namespace hearth::comm {
@@ -38,6 +39,14 @@ TEST_F(PluginLoader, FindsPlugins) {
   EXPECT_EQ(gloo().problem, "");
 }
 
+TEST_F(PluginLoader, ShowsWhatPluginsSayThroughTheLog) {
+  look_in("talkative");
+  const LogCapture log;
+  const EngineGroup group(load_plugin("gloo", "none"), World{}, std::make_shared<MemoryStore>(), EngineOptions{});
+  EXPECT_EQ(log.infos, std::vector<std::string>{"joining"});
+  EXPECT_EQ(log.warnings, std::vector<std::string>{"the weather is bad"});
+}
+
 TEST_F(PluginLoader, TakesTheFlavourOfTheLauncher) {
   setenv("HEARTH_PLUGIN_PATH", (folder_.string() + "::/nowhere").c_str(), 1);
   write("libhearth_comm_mpi_intel.so", "");
@@ -48,7 +57,7 @@ TEST_F(PluginLoader, TakesTheFlavourOfTheLauncher) {
 
 TEST_F(PluginLoader, SaysWhichVersionIsNeeded) {
   const std::string problem = refusal("abi");
-  EXPECT_TRUE(contains(problem, "has version 99") && contains(problem, "needs version 1")) << problem;
+  EXPECT_TRUE(contains(problem, "has version 99") && contains(problem, "needs version 2")) << problem;
   EXPECT_TRUE(contains(problem, "make build"));
 }
 
@@ -71,7 +80,7 @@ TEST_F(PluginLoader, RefusesOtherFiles) {
 }
 
 TEST_F(PluginLoader, NamesThePackageOfAMissingOne) {
-  EXPECT_TRUE(contains(error_of([] { load_plugin("quux", "none"); }), "no backend quux: choose gloo, mpi or ccl"));
+  EXPECT_TRUE(contains(error_of([] { load_plugin("quux", "none"); }), "no backend quux: choose one of gloo, mpi, ccl"));
   for (const BackendInfo& backend : backends()) {
     EXPECT_NE(backend.library.empty(), backend.problem.empty()) << backend.name;
     EXPECT_TRUE(backend.problem.empty() || contains(backend.problem, "install")) << backend.problem;

@@ -32,7 +32,7 @@ void check_store(Store& store, Store& other) {
   EXPECT_EQ(store.add("n", 5), 5);
   EXPECT_EQ(other.add("n", -7), -2);
   EXPECT_EQ(store.get("n", kLong), "-2");
-  EXPECT_TRUE(contains(error_of([&] { store.add("a", 1); }), "no number"));
+  EXPECT_TRUE(contains(error_of([&] { store.add("a", 1); }), "not a number"));
   EXPECT_TRUE(contains(error_of([&] { store.add("n", std::numeric_limits<std::int64_t>::min()); }), "too large"));
   store.set("p/1", "x");
   store.set("p/2", std::string(60000, '\0'));
@@ -46,7 +46,7 @@ void check_store(Store& store, Store& other) {
   const std::string keys[] = {"a", "late"};
   other.wait(keys, kLong);
   later.join();
-  EXPECT_TRUE(contains(error_of([&] { other.get("never", milliseconds(20)); }), "never did not come within 0.02 s"));
+  EXPECT_TRUE(contains(error_of([&] { other.get("never", milliseconds(20)); }), "never was not set within 0.02 s"));
   EXPECT_TRUE(contains(error_of([&] { other.get("never", kLong, [] { return true; }); }), "given up"));
 }
 
@@ -69,7 +69,7 @@ TEST(Stores, TakeTheTokenOfTheJobAlone) {
   StoreServer server("127.0.0.1", 0, "secret");
   EXPECT_EQ(client_of(server, "secret").find("x"), std::nullopt);
   for (const char* wrong : {"", "s", "secreT", "secretsecret", "other"})
-    EXPECT_TRUE(contains(error_of([&] { client_of(server, wrong); }), "HEARTH_JOB_TOKEN is another")) << wrong;
+    EXPECT_TRUE(contains(error_of([&] { client_of(server, wrong); }), "HEARTH_JOB_TOKEN differs")) << wrong;
   EXPECT_EQ(client_of(server, "secret").find("x"), std::nullopt);
 }
 
@@ -108,7 +108,7 @@ TEST(Stores, ListenOnOneInterface) {
 TEST(Stores, EndRequestsThatAreInterrupted) {
   const Socket silent = listen_at("127.0.0.1", 0);
   const auto ask = [&] { StoreClient("127.0.0.1", port_of(silent), "", milliseconds(50)); };
-  EXPECT_TRUE(contains(error_of(ask), "does not answer since 0.05 s"));
+  EXPECT_TRUE(contains(error_of(ask), "does not answer for 0.05 s"));
   StoreServer server("127.0.0.1", 0, "");
   StoreClient client = client_of(server);
   client.interrupt();

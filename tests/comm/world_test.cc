@@ -157,7 +157,7 @@ TEST(Backend, IsChosenAndRefusedAsAccelerateDoes) {
   EXPECT_EQ(connect(World{}, {})->backend(), "self");
   {
     const Launched loopback(Variables{{"MASTER_ADDR", "127.0.0.1"}});
-    EXPECT_TRUE(contains(refusal(two_hosts, "gloo"), "MASTER_ADDR 127.0.0.1 means each host itself"));
+    EXPECT_TRUE(contains(refusal(two_hosts, "gloo"), "MASTER_ADDR 127.0.0.1 is a loopback address"));
   }
 }
 

@@ -138,11 +138,21 @@ TEST(Memory, LargeNeighboursBeginAtDifferentPlacesInAPage) {
   for (void* piece : pieces) pool_free(piece);
 }
 
-TEST(Memory, BeyondOneCommitStep) {
+TEST(Memory, ABlockLargerThanACommitStepIsWritableAndUsedAgain) {
   constexpr std::size_t bytes = std::size_t{200} << 20;
-  auto* const data = static_cast<char*>(pool_allocate(bytes));
-  data[0] = data[bytes / 2] = data[bytes - 1] = 1;
-  pool_free(data);
+  const PoolStats before = pool_stats();
+  const Piece piece = take(bytes, 0xA5);
+  EXPECT_TRUE(intact(piece));
+  EXPECT_GE(pool_stats().in_use_bytes - before.in_use_bytes, bytes);
+  pool_free(piece.data);
+  EXPECT_EQ(pool_stats().in_use_bytes, before.in_use_bytes);
+  if (kUsesHeap) return;
+  EXPECT_GE(pool_stats().high_water_bytes, bytes);
+  const std::uint64_t growths = pool_stats().growths;
+  void* const again = pool_allocate(bytes);
+  EXPECT_EQ(again, piece.data);
+  EXPECT_EQ(pool_stats().growths, growths);
+  pool_free(again);
 }
 
 TEST(Memory, ZeroBytesAndNull) {

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include <set>
+#include <string>
+#include <vector>
 
 namespace hearth::cpu {
 namespace {
@@ -31,6 +33,19 @@ TEST(System, UsageSeesTouchedPages) {
   munmap(data, page * pages);
   EXPECT_GE(after.minor_faults, before.minor_faults + pages / 2);
   EXPECT_GE(after.peak_resident_bytes, page * pages / 2);
+}
+
+TEST(System, APeakIsOfItsOwnTimeAlone) {
+  const auto touch = [](std::size_t bytes) { return std::vector<char>(bytes, 1).back(); };
+  constexpr std::size_t mebibyte = 1 << 20;
+  const PeakMemory whole;
+  EXPECT_EQ(touch(128 * mebibyte), 1);
+  const std::size_t high = whole.bytes();
+  EXPECT_GE(high, resident_bytes() + 100 * mebibyte);
+  const PeakMemory later;
+  EXPECT_EQ(touch(16 * mebibyte), 1);
+  EXPECT_LT(later.bytes(), high);
+  EXPECT_GE(peak_resident_bytes(), high);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST_F(CacheTest, DamageIsSeenAndRepaired) {
     ASSERT_FALSE(loads()) << size;
   }
   EXPECT_FALSE(log.infos.empty());
-  EXPECT_TRUE(contains(log.infos.front(), "made anew"));
+  EXPECT_TRUE(contains(log.infos.front(), "prepared again"));
   EXPECT_TRUE(log.warnings.empty());
   cache.store(key_of("x"), sections_of(kTexts));
   EXPECT_TRUE(loads());

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <string>
+#include <thread>
 
 #include "tests/support.h"
 
@@ -47,10 +47,20 @@ TEST(Prefetcher, ThrowsWhatWasThrownAfterTheItemsBefore) {
   EXPECT_THROW(items.next(), Error);
 }
 
-TEST(Prefetcher, EndsEarly) {
+TEST(Prefetcher, StopsAndDropsItsItemsWhenItIsDestroyedEarly) {
+  constexpr int kAhead = 4;
+  const auto item = std::make_shared<int>(1);
   for (int taken = 0; taken < 5; ++taken) {
-    Prefetcher<std::string> items([] { return std::optional<std::string>("item"); }, 4);
-    for (int i = 0; i < taken; ++i) items.next();
+    std::atomic<int> made = 0;
+    {
+      Prefetcher<std::shared_ptr<int>> items([&] { return ++made, std::optional(item); }, kAhead);
+      for (int i = 0; i < taken; ++i) EXPECT_EQ(items.next(), item);
+    }
+    const int made_in_all = made;
+    EXPECT_TRUE(taken <= made_in_all && made_in_all <= taken + kAhead) << made_in_all << " for " << taken;
+    EXPECT_EQ(item.use_count(), 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    EXPECT_EQ(made, made_in_all);
   }
 }
 

@@ -69,7 +69,7 @@ TEST(JsonDump, StringsAsPython) {
 
 TEST(JsonDump, RefusesWhatIsNotUtf8) {
   for (const char* bad : {"ab\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"}) {
-    EXPECT_TRUE(contains(error_of([&] { one_line(bad); }), "not UTF-8")) << bad;
+    EXPECT_TRUE(contains(error_of([&] { one_line(bad); }), "not valid UTF-8")) << bad;
   }
 }
 
@@ -133,7 +133,24 @@ TEST(JsonParse, ErrorsNameThePlace) {
             "f.json is not valid JSON: line 1, column 6: \",\" or \"]\" was expected, but the text ends here");
   EXPECT_EQ(syntax_error("{\"a\" 1}"), "f.json is not valid JSON: line 1, column 6: \":\" was expected");
   EXPECT_EQ(syntax_error("{a: 1}"), "f.json is not valid JSON: line 1, column 2: a key in double quotes was expected");
-  EXPECT_EQ(syntax_error("1e999"), "f.json is not valid JSON: line 1, column 1: a number beyond the range of a double");
+  EXPECT_EQ(syntax_error(std::string(400, '9')),
+            "f.json is not valid JSON: line 1, column 1: a whole number beyond the range of a double");
+}
+
+// As Python's float() reads them.
+TEST(JsonParse, NumbersBeyondADoubleAreZeroOrInfinity) {
+  const std::string zeros(400, '0'), nines(400, '9');
+  for (const std::string& tiny : {std::string("1e-400"), "0." + zeros + "1", "0." + zeros + "123e20",
+                                  "12" + zeros + ".5e-800", std::string("9.9e-99999999999999999999")})
+    for (const char* sign : {"", "-"})
+      EXPECT_EQ(one_line(parse_json(sign + tiny, "f.json")), std::string(sign) + "0.0") << tiny;
+  for (const std::string& huge : {std::string("1e400"), std::string("1E+999"), nines + ".5", nines + "e-50",
+                                  "0." + zeros + "1e900", std::string("0.1e99999999999999999999")}) {
+    EXPECT_EQ(one_line(parse_json(huge, "f.json")), "Infinity") << huge;
+    EXPECT_EQ(one_line(parse_json("-" + huge, "f.json")), "-Infinity") << huge;
+  }
+  EXPECT_EQ(one_line(parse_json("[5e-324, 1.7976931348623157e308, 0e999, 0.0e-999]", "f.json")),
+            "[5e-324, 1.7976931348623157e+308, 0.0, 0.0]");
 }
 
 TEST(JsonParse, RefusesWhatIsNotJson) {

@@ -135,7 +135,7 @@ TEST_F(SafetensorsTest, FormatsWithoutATypeAreListed) {
   EXPECT_EQ(file.tensor("b").data<std::uint8_t>()[1], 1);
   for (const auto* name : {"c", "d", "e"}) {
     const std::string message = error_of([&] { file.tensor(name); });
-    EXPECT_TRUE(contains(message, path_.string() + ": the tensor \"" + name + "\" is stored as ")) << message;
+    EXPECT_TRUE(contains(message, path_.string() + ": the tensor \"" + name + "\" has dtype ")) << message;
   }
 }
 
@@ -143,7 +143,7 @@ TEST_F(SafetensorsTest, FiveDimensionsAreRefusedWhenAskedFor) {
   const Safetensors file = opened(file_of(R"({"deep":{"dtype":"U8","shape":[1,1,1,1,1],"data_offsets":[0,1]}})", "x"));
   EXPECT_TRUE(file.contains("deep"));
   EXPECT_EQ(error_of([&] { file.tensor("deep"); }),
-            path_.string() + ": the tensor \"deep\" has 5 dimensions, at most 4 can be read");
+            path_.string() + ": the tensor \"deep\" has 5 dimensions, but at most 4 are supported");
 }
 
 TEST_F(SafetensorsTest, BadFrames) {
@@ -187,7 +187,7 @@ TEST_F(SafetensorsTest, BadEntries) {
   refused(shaped("[4294967296, 4294967296]"), "the shape [4294967296, 4294967296] overflows");
   refused(shaped("[4611686018427387904, 1]"), "overflows");
   refused(shaped("[0, 4294967296, 4294967296]"), "overflows");
-  refused(shaped("[3]"), "the shape [3] in F32 takes 12 bytes, its data_offsets give 8");
+  refused(shaped("[3]"), "the shape [3] in F32 takes 12 bytes, but data_offsets span 8");
   refused(shaped("[]"), "takes 4 bytes");
   refused(R"({"dtype":"F4","shape":[3],"data_offsets":[0,8]})", "does not fill whole bytes");
   refused(R"({"dtype":"F32","shape":[2]})", "\"data_offsets\" must be two non-negative integers");
@@ -196,9 +196,9 @@ TEST_F(SafetensorsTest, BadEntries) {
   refused(placed("[0, 4, 8]"), "found [0, 4, 8]");
   refused(placed("[0, 8.0]"), "found [0, 8.0]");
   refused(placed("[-8, 0]"), "found [-8, 0]");
-  refused(placed("[8, 0]"), "begin at byte 8, behind their end at byte 0");
-  refused(placed("[4, 12]"), "end at byte 12, but the file has only 8 bytes of data");
-  refused(placed("[0, 18446744073709551615]"), "end at byte 18446744073709551615");
+  refused(placed("[8, 0]"), "begins at byte 8, after its end at byte 0");
+  refused(placed("[4, 12]"), "ends at byte 12, but the file has only 8 bytes of data");
+  refused(placed("[0, 18446744073709551615]"), "ends at byte 18446744073709551615");
 }
 
 TEST_F(SafetensorsTest, BadCoverage) {

@@ -72,7 +72,7 @@ TEST(AttentionAmx, DropoutMasks) {
   for (const float p : {1e-7f, 0.1f, 0.5f, 0.999f})
     for (const std::uint32_t sample : {0u, 1u, 4000000000u})
       for (const std::uint32_t block : {0u, 1u, 7u})
-        for (const std::uint32_t row : {0u, 1u, 383u, 11u * 65536 + 500}) {
+        for (const std::uint32_t row : {0u, 1u, 383u, 11u * std::uint32_t{kDropoutPositions} + 500}) {
           const Dropout dropout{p, philox_key(5, sample, row)};
           for (const std::int64_t step : {1, 5}) {
             std::vector<std::uint16_t> masks(static_cast<std::size_t>(8 * step));

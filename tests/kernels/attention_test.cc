@@ -15,6 +15,7 @@
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/attention_amx.h"
 #include "tests/kernels/attention_emulated.h"
+#include "tests/support.h"
 
 namespace hearth::kernels {
 namespace {
@@ -391,7 +392,7 @@ Complex loss(Problem& problem, const std::vector<Complex>& qkv) {
           const Complex weight = std::exp(static_cast<double>(args.scale) * score);
           sum += weight;
           if (dropout_keeps(args.dropout, problem.samples[s],
-                            static_cast<std::uint32_t>(h * 65536 + i - problem.starts[s]),
+                            static_cast<std::uint32_t>(h * kDropoutPositions + i - problem.starts[s]),
                             static_cast<std::uint32_t>(j - problem.starts[s])))
             weighted += weight * gain * static_cast<double>(args.dropout.scale());
         }
@@ -426,6 +427,19 @@ TEST(Attention, RefusesSequencesWithoutKeys) {
   Problem none({.lengths = {4}, .keys = {0}}), more({.lengths = {4}, .keys = {5}});
   EXPECT_THROW(attention_forward(none.args()), Error);
   EXPECT_THROW(attention_backward(more.args(), more.grads()), Error);
+}
+
+TEST(Attention, RefusesSequencesTooLongForDropout) {
+  static_assert(kDropoutPositions == 65536, "another number changes the masks of every run");
+  const auto refusal = [](std::int64_t length, float dropout) {
+    Problem problem({.lengths = {3, length}, .keys = {1, 1}, .heads = 2, .dim = 1, .dropout = dropout});
+    return error_of([&] { attention_forward(problem.args()); });
+  };
+  EXPECT_EQ(refusal(kDropoutPositions, 0.1f), "");
+  EXPECT_EQ(refusal(kDropoutPositions + 1, 0), "");
+  EXPECT_EQ(refusal(kDropoutPositions + 1, 0.1f),
+            "[attention] sequence 1 has 65537 tokens; dropout of attention takes 65536 at most: cut the sequence, or "
+            "set the model's attention dropout to 0");
 }
 
 TEST(Attention, FastOneIsChosen) {

@@ -31,7 +31,7 @@ TEST_F(ConfigCommand, DefaultWritesOnceAndNeverOverwrites) {
   EXPECT_TRUE(before.starts_with("compute_environment: LOCAL_MACHINE\n"));
   const auto [status, said] = run({"default"});
   EXPECT_NE(status, 0);
-  EXPECT_TRUE(contains(said, "already at " + file_.string()));
+  EXPECT_TRUE(contains(said, "already a configuration at " + file_.string()));
   EXPECT_EQ(io::read_file(file_), before);
 }
 
@@ -53,13 +53,13 @@ TEST_F(ConfigCommand, UpdateLeavesAFileThatItCannotRead) {
 }
 
 TEST_F(ConfigCommand, ShowExplainsEveryKey) {
-  EXPECT_TRUE(contains(run({"show"}).second, "there is no configuration " + file_.string()));
+  EXPECT_TRUE(contains(run({"show"}).second, "there is no launch file " + file_.string()));
   io::create_directories(file_.parent_path());
   io::replace_file(file_, io::read_file(fixture("launch/accelerate_1_6_multi_cpu.yaml")));
   const auto [status, said] = run({"show"});
   EXPECT_EQ(status, 0);
   for (const char* part :
-       {"num_processes: 16", "# how many processes", "  mpirun_hostfile: /home/ann/hostfile", "always on"})
+       {"num_processes: 16", "# number of processes", "  mpirun_hostfile: /home/ann/hostfile", "always on"})
     EXPECT_TRUE(contains(said, part));
 }
 

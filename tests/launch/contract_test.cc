@@ -81,18 +81,18 @@ TEST_F(Contract, AWorldThatExistsGetsOneProcessARank) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(io::read_file(folder() / "count"), "one\none\none\none\n");
   for (int rank = 0; rank < 4; ++rank) expect_world(contract(rank), rank, 4, rank, 4);
-  EXPECT_TRUE(contains(outcome.out, "a world that exists already (mpich): one process is started"));
+  EXPECT_TRUE(contains(outcome.out, "of a job started by mpich: one process is started"));
 }
 
 TEST_F(Contract, SizesOfAWorldMustAgree) {
   const std::string world = "export RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2;";
   const Outcome refused = launch("--num_processes 3 true", world);
-  EXPECT_TRUE(contains(refused.error(), "--num_processes 3 and the world that was found here (environment), of 2"));
+  EXPECT_TRUE(contains(refused.error(), "--num_processes 3, but this job was started with 2 processes (environment)"));
   write("config.yaml",
         "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_CPU\nnum_processes: 3\nuse_cpu: true\n");
   const Outcome warned = launch("--config_file config.yaml true", world);
   EXPECT_EQ(warned.status, 0);
-  EXPECT_TRUE(contains(warned.err, "config.yaml says num_processes: 3, but the world that was found here"));
+  EXPECT_TRUE(contains(warned.err, "config.yaml says num_processes: 3, but this job was started with 2 processes"));
 }
 
 TEST_F(Contract, MemoryComesFromTheNode) {

@@ -15,7 +15,7 @@ TEST_F(DryRun, OneNodeIsOneProcessOnAllCores) {
   EXPECT_TRUE(contains(text, "  0      0      0        0-3                      4        -"));
   EXPECT_TRUE(contains(text, " run_qa --x 'a b'\n"));
   EXPECT_TRUE(contains(text, "OMP_PLACES={0},{1},{2},{3}\n"));
-  EXPECT_TRUE(contains(text, "by default one a NUMA node"));
+  EXPECT_TRUE(contains(text, "by default one per NUMA node"));
 }
 
 TEST_F(DryRun, TwoNodesWithHardwareThreads) {
@@ -64,7 +64,7 @@ TEST_F(DryRun, OneOfSeveralMachines) {
 
 TEST_F(DryRun, PortsThatAreChosen) {
   const std::string text = launch("--dry_run --num_processes 2 --main_process_port 0 run_qa").out;
-  EXPECT_TRUE(contains(first_line(text, "  main_process_port"), " free"));
+  EXPECT_TRUE(contains(first_line(text, "  main_process_port"), "a free port"));
   EXPECT_FALSE(contains(text, "MASTER_PORT=0\n"));
 }
 
@@ -132,9 +132,9 @@ TEST_F(DryRun, NumbersHaveTheirLimits) {
   EXPECT_TRUE(contains(
       launch("--dry_run --num_machines 2 --num_processes 2 --machine_rank 4294967296 --main_process_ip x run_qa")
           .error(),
-      "--machine_rank 4294967296: 2 machine(s) count from 0 to 1"));
+      "--machine_rank 4294967296: the rank of one of 2 machine(s) is between 0 and 1"));
   EXPECT_TRUE(contains(launch("--dry_run --num_processes 1 run_qa", "export OMP_NUM_THREADS=5000000000;").error(),
-                       "5000000000 threads a process are too many"));
+                       "5000000000 threads per process are too many"));
 }
 
 // The mask that a launcher gave, through a program that stands between it and the rank.

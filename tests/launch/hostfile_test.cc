@@ -15,7 +15,7 @@ TEST_F(HostfileTest, HostsOneALine) {
 TEST_F(HostfileTest, AnUnknownHostIsNamed) {
   const auto path = write("hostfile", "localhost\nno-such-host.invalid\n");
   const std::string error = error_of([&] { read_hostfile(path); });
-  EXPECT_TRUE(contains(error, "hostfile, line 2: the host 'no-such-host.invalid' is not known here"));
+  EXPECT_TRUE(contains(error, "hostfile, line 2: the host 'no-such-host.invalid' cannot be resolved"));
 }
 
 TEST_F(HostfileTest, NoFileAndNoHosts) {

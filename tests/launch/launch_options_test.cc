@@ -30,6 +30,13 @@ TEST(LaunchOptions, ATargetMayBeginWithAMinusAfterTwo) {
   EXPECT_EQ(parse({"--cpu", "--", "program", "-x"}).target, "program");
 }
 
+TEST(LaunchOptions, FlagsNeedTheirWholeNames) {
+  EXPECT_EQ(error_of([] {
+              parse({"--num_proc", "2", "run_qa"});
+            }),
+            "there is no option --num_proc; did you mean --num_processes?");
+}
+
 TEST(LaunchOptions, ATargetMayBeCalledAsABoolIs) {
   const LaunchOptions options = parse({"-q", "--no_python", "true", "yes"});
   EXPECT_TRUE(options.no_python && options.quiet);

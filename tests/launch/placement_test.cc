@@ -117,7 +117,7 @@ TEST(Placement, ChosenNodesAndProcessors) {
   request.processors = {1, 2};
   EXPECT_EQ(place(machine(2, 2), request).ranks[0].nodes, (std::vector{0, 1}));
   request.processors = {9};
-  EXPECT_TRUE(contains(error_of([&] { place(machine(2, 2), request); }), "may not run on 9"));
+  EXPECT_TRUE(contains(error_of([&] { place(machine(2, 2), request); }), "core 9 is not available"));
 }
 
 TEST(Placement, CoresARank) {
@@ -126,7 +126,7 @@ TEST(Placement, CoresARank) {
   const Placement placement = place(machine(2, 4), request);
   EXPECT_EQ(placement.ranks[1].places, (std::vector<Place>{{4}, {5}, {6}}));
   request.cores_per_rank = 5;
-  EXPECT_TRUE(contains(error_of([&] { place(machine(2, 4), request); }), "have 4 core(s) each"));
+  EXPECT_TRUE(contains(error_of([&] { place(machine(2, 4), request); }), "of this host have 4 core(s) each"));
 }
 
 TEST(Placement, ThreadsAreTheUsers) {
@@ -135,7 +135,7 @@ TEST(Placement, ThreadsAreTheUsers) {
   const Placement placement = place(machine(1, 4), request);
   EXPECT_EQ(placement.ranks[0].threads, 8);
   ASSERT_EQ(placement.warnings.size(), 1u);
-  EXPECT_TRUE(contains(placement.warnings[0], "8 threads a rank share 4 core(s)"));
+  EXPECT_TRUE(contains(placement.warnings[0], "8 threads per rank share 4 core(s)"));
 }
 
 TEST(Placement, AQuotaLimitsThreadsAndPinsNone) {

@@ -1,5 +1,8 @@
 #include "hearth/launch/supervisor.h"
 
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +20,39 @@ using namespace std::chrono_literals;
 
 bool is_written(const std::filesystem::path& file) {
   return std::filesystem::exists(file) && !io::read_file(file).empty();
+}
+
+// Starts a process with this number, which leads a group and sleeps; -1 where the system does not allow it.
+pid_t sleeper_with_pid(pid_t pid) {
+  clone_args arguments{};
+  arguments.exit_signal = SIGCHLD;
+  arguments.set_tid = reinterpret_cast<std::uintptr_t>(&pid);
+  arguments.set_tid_size = 1;
+  const auto child = static_cast<pid_t>(syscall(SYS_clone3, &arguments, sizeof arguments));
+  if (child != 0) return child;
+  setpgid(0, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  while (true) pause();
+}
+
+// Runs `body` in a child that may choose the numbers of its processes; its result, or nothing where that is forbidden.
+std::optional<int> in_own_pid_namespace(const std::function<int()>& body) {
+  constexpr int kForbidden = 99;
+  const pid_t outer = fork();
+  if (outer == 0) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) _exit(kForbidden);
+    const pid_t inner = fork();
+    if (inner == 0) _exit(body());
+    int status = 0;
+    waitpid(inner, &status, 0);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : kForbidden);
+  }
+  int status = 0;
+  waitpid(outer, &status, 0);
+  if (WEXITSTATUS(status) == kForbidden) return std::nullopt;
+  return WEXITSTATUS(status);
 }
 
 class SupervisorTest : public TemporaryFolder {
@@ -119,6 +155,32 @@ TEST_F(SupervisorTest, ASignalIsPassedOn) {
   EXPECT_TRUE(end.interrupted);
   EXPECT_EQ(end.status, 7);
   EXPECT_EQ(log(0), "got it\n");
+}
+
+// Rank 0 ends; another process gets its number and leads a group; then rank 1 fails, which ends the job.
+TEST_F(SupervisorTest, AProcessThatGetsTheNumberOfAnEndedRankIsLeftAlone) {
+  constexpr int kLives = 0, kWasKilled = 1, kForbidden = 2, kWrongEnd = 3;
+  const std::optional<int> outcome = in_own_pid_namespace([&] {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, nullptr);  // in the thread too, which would take the supervisor's signals otherwise
+    pid_t stranger = -1;
+    std::thread neighbour([&] {
+      while (!is_written(folder_ / "first")) std::this_thread::sleep_for(5ms);
+      const pid_t pid = pid_in("first");
+      while (kill(pid, 0) == 0) std::this_thread::sleep_for(5ms);
+      stranger = sleeper_with_pid(pid);
+      while (stranger > 0 && getpgid(stranger) != stranger) std::this_thread::sleep_for(5ms);
+      std::ofstream(folder_ / "taken") << "x";
+    });
+    const JobEnd end = run({"echo $$ > $DIR/first", "while ! [ -s $DIR/taken ]; do sleep 0.01; done; exit 3"});
+    neighbour.join();
+    if (stranger < 0) return kForbidden;
+    if (end.status != 3 || end.failed_rank != 1) return kWrongEnd;
+    return waitpid(stranger, nullptr, WNOHANG) == 0 ? kLives : kWasKilled;
+  });
+  if (!outcome || *outcome == kForbidden) GTEST_SKIP() << "this system does not let tests choose process numbers";
+  EXPECT_EQ(*outcome, kLives);
 }
 
 TEST_F(SupervisorTest, NothingOutlivesAKilledLauncher) {

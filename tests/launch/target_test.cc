@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "tests/setting.h"
 #include "tests/support.h"
 
 namespace hearth::launch {
@@ -32,6 +33,26 @@ TEST_F(TargetTest, AFileOfOptionsNamesTheFolderToo) {
   EXPECT_EQ(words,
             (Words{own_program(), "run_qa", file, "--resume_from_checkpoint", (folder_ / "checkpoint-500").string()}));
   EXPECT_EQ(resumed({own_program(), "run_qa", file, "--output_dir", "/nowhere"}, 0).size(), 5u);
+  const std::string yaml = write("job.yaml", "output_dir: " + folder_.string() + "\n").string();
+  EXPECT_EQ(resumed({own_program(), "run_qa", yaml}, 0).size(), 5u);
+}
+
+TEST_F(TargetTest, TheFlagOfTheFolderMayBeAbbreviated) {
+  std::filesystem::create_directory(folder_ / "checkpoint-500");
+  EXPECT_EQ(resumed({own_program(), "run_qa", "--out", folder_.string()}, 0).size(), 6u);
+  EXPECT_EQ(resumed({own_program(), "run_qa", "--optim", folder_.string()}, 0).size(), 4u);
+}
+
+TEST_F(TargetTest, AFolderInTheHomeFolder) {
+  std::filesystem::create_directory(folder_ / "checkpoint-500");
+  const Setting home("HOME", folder_.parent_path().string());
+  const std::string name = "~/" + folder_.filename().string();
+  const std::string file = write("job.json", "{\"output_dir\": \"" + name + "\"}").string();
+  for (const Words& flags : {Words{"--output_dir=" + name}, Words{"--output_dir", name}, Words{file}}) {
+    Words command{own_program(), "run_qa"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    EXPECT_EQ(resumed(command, 0).back(), (folder_ / "checkpoint-500").string()) << flags.front();
+  }
 }
 
 TEST_F(TargetTest, CheckpointsOfEarlierRunsDoNotCount) {

@@ -94,7 +94,7 @@ TEST_F(ConfigFile, LeavesTheRestToDefaults) {
 TEST_F(ConfigFile, NamesAFamilyThatIsKnown) {
   use("bert-qa");
   config_["model_type"] = "t5";
-  expect_refused({"'t5'", "bert, distilbert and roberta"});
+  expect_refused({"'t5'", "bert, distilbert or roberta"});
   config_.erase("model_type");
   expect_refused({"\"model_type\""});
 }
@@ -153,7 +153,7 @@ TEST_F(ConfigFile, HasRatesBelowOneAndHeadsThatDivide) {
   for (const auto& [model, field] : {std::pair{"bert-qa", "num_attention_heads"}, {"distilbert-qa", "n_heads"}}) {
     use(model);
     config_[field] = 5;
-    expect_refused({"a hidden size of 64 does not divide into 5 attention heads"});
+    expect_refused({"the hidden size 64 is not a multiple of the number of attention heads, 5"});
   }
 }
 

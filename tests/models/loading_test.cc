@@ -108,9 +108,9 @@ TEST_F(Loading, AnnouncesAFreshHead) {
   };
   const Tensor weight = fresh_weight(42);
   ASSERT_EQ(messages_.size(), 1u);
-  EXPECT_EQ(messages_[0],
-            "newly initialised, because " + folder_.string() +
-                " does not have them: qa_outputs.weight, qa_outputs.bias; train the model before you use it");
+  EXPECT_EQ(messages_[0], folder_.string() +
+                              " does not have these weights, so they were newly initialised: qa_outputs.weight, "
+                              "qa_outputs.bias; train the model before you use it");
   EXPECT_TRUE(same_bits(fresh_weight(42), weight));
   EXPECT_FALSE(same_bits(fresh_weight(43), weight));
   double squares = 0;
@@ -179,14 +179,14 @@ TEST_F(BadWeights, LackManyKeys) {
 
 TEST_F(BadWeights, HaveAnotherShape) {
   weights_["bert.encoder.layer.0.output.dense.weight"] = Tensor::zeros({64, 161}, DType::f32);
-  expect_refused({"bert.encoder.layer.0.output.dense.weight is (64, 161), config.json asks for (64, 160)"});
+  expect_refused({"bert.encoder.layer.0.output.dense.weight has shape (64, 161), but config.json asks for (64, 160)"});
 }
 
 TEST_F(BadWeights, AreReportedTogether) {
   weights_.erase("bert.embeddings.word_embeddings.weight");
   weights_["qa_outputs.bias"] = Tensor::zeros({3}, DType::f32);
-  expect_refused(
-      {"missing bert.embeddings.word_embeddings.weight", "qa_outputs.bias is (3), config.json asks for (2)"});
+  expect_refused({"missing bert.embeddings.word_embeddings.weight",
+                  "qa_outputs.bias has shape (3), but config.json asks for (2)"});
 }
 
 TEST_F(BadWeights, AreNoFloats) {

@@ -1,5 +1,8 @@
-"""Checks the module table of CMakeLists.txt against the #include lines: a module includes only what it names there,
-and third-party headers stay behind their fences. Exits non-zero and names every other edge."""
+"""Checks the module table of CMakeLists.txt against the sources:
+- a module includes headers only of the modules that its line names, and of every one of them at least one;
+- a module that writes the namespace of another, such as `ops::`, includes a header of it;
+- headers of third-party libraries stay behind their fences.
+Prints every fault and exits non-zero if there is one."""
 import pathlib
 import re
 import sys
@@ -17,7 +20,11 @@ FENCES = {
     "oneapi/": [],
     "gloo/": [],
     "utf8proc": ["tokenizer/"],
+    "histedit.h": ["apps/line_editor.cc"],
 }
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+COMMENT_OR_STRING = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"')
 
 
 def module_table(root):
@@ -31,28 +38,59 @@ def module_table(root):
     return table
 
 
-def main(root):
-    table = module_table(root)
-    faults, edges = [], 0
+def sources(root):
+    """Path below hearth/, module and text of every source."""
     for file in sorted((root / "hearth").rglob("*")):
-        if file.suffix not in (".h", ".cc"):
-            continue
-        place = file.relative_to(root / "hearth").as_posix()
-        module = place.split("/")[0]
+        if file.suffix in (".h", ".cc"):
+            place = file.relative_to(root / "hearth").as_posix()
+            yield place, place.split("/")[0], file.read_text()
+
+
+def broken_fences(place, header):
+    return [f"{place} includes {header}, which only {' and '.join(homes) or 'a plug-in'} may include"
+            for library, homes in FENCES.items()
+            if header.startswith(library) and not any(place.startswith(home) for home in homes)]
+
+
+def check(root):
+    """The faults, and the number of #include lines."""
+    table, faults, lines = module_table(root), [], 0
+    included, named = set(), {}  # pairs (module, other module); for the names: the first source
+    own_namespaces = set()
+    for place, module, text in sources(root):
         if module not in table:
-            faults.append(f"{place}: the module {module} is not in CMakeLists.txt")
+            faults.append(f"{place}: the module {module} is not in CMakeLists.txt: add hearth_module({module} USES ...)")
             continue
-        for header in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', file.read_text(), re.M):
-            edges += 1
-            if header.startswith("hearth/"):
-                other = header.split("/")[1]
-                if other != module and other not in table[module]:
-                    faults.append(f"{place} includes {header}: {module} may not use {other}")
-            for library, homes in FENCES.items():
-                if header.startswith(library) and not any(place.startswith(home) for home in homes):
-                    faults.append(f"{place} includes {header}, which is fenced into {', '.join(homes)}")
-    print("\n".join(faults) if faults else f"{len(table)} modules, {edges} includes, every edge in the table")
-    return 1 if faults or edges == 0 else 0
+        for header in INCLUDE.findall(text):
+            lines += 1
+            faults += broken_fences(place, header)
+            other = header.split("/")[1] if header.startswith("hearth/") else module
+            if other == module:
+                continue
+            included.add((module, other))
+            if other not in table[module]:
+                faults.append(f"{place} includes {header}: if {module} is to use {other}, add {other} to the line "
+                              f"hearth_module({module} USES ...) of CMakeLists.txt")
+        if f"namespace hearth::{module} {{" in text:
+            own_namespaces.add(module)
+        for other in set(re.findall(r"(?<![\w:])(\w+)::", COMMENT_OR_STRING.sub("", text))):
+            named.setdefault((module, other), place)
+    for (module, other), place in sorted(named.items()):
+        if other in own_namespaces and other != module and (module, other) not in included:
+            faults.append(f"{place} uses {other}:: and {module} includes no header of {other}: include the one that "
+                          f"declares it, and add {other} to the line hearth_module({module} USES ...)")
+    for module, uses in table.items():
+        unused = sorted(other for other in uses if (module, other) not in included)
+        if unused:
+            faults.append(f"CMakeLists.txt: {module} includes nothing of {', '.join(unused)}: take that out of the line "
+                          f"hearth_module({module} USES ...)")
+    return faults, lines
+
+
+def main(root):
+    faults, lines = check(root)
+    print("\n".join(faults) if faults else f"{len(module_table(root))} modules, {lines} includes, every edge in use")
+    return 1 if faults or lines == 0 else 0
 
 
 if __name__ == "__main__":

@@ -55,10 +55,11 @@ TEST(EmbeddingSum, NamesTheIdThatIsOutside) {
       embedding_sum(ctx, {{&table, {0, id}, -1}});
       FAIL() << "no error";
     } catch (const Error& error) {
-      EXPECT_EQ(std::string(error.what()),
-                fmt::format("[embedding_sum] the id {} is outside bert.embeddings.word_embeddings.weight, which has 9 "
-                            "rows",
-                            id));
+      EXPECT_EQ(
+          std::string(error.what()),
+          fmt::format("[embedding_sum] id {} is out of range for bert.embeddings.word_embeddings.weight, which has 9 "
+                      "rows",
+                      id));
     }
   }
 }

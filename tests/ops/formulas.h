@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hearth/kernels/activation.h"
+#include "hearth/kernels/attention.h"
 #include "hearth/kernels/dropout.h"
 #include "hearth/kernels/sequences.h"
 #include "tests/ops/dual.h"
@@ -108,7 +109,7 @@ inline Numbers attention(const kernels::Sequences& sequences, const kernels::Dro
       for (std::uint32_t key = 0; key < weights.size(); ++key) {
         Dual weight = weights[key] / total;
         if (dropout.active()) {
-          const auto row = static_cast<std::uint32_t>(head * 65536 + position);
+          const auto row = static_cast<std::uint32_t>(head * kernels::kDropoutPositions + position);
           if (!dropout_keeps(dropout, sequences.samples[s], row, key)) continue;
           weight = weight / (1.0 - double{dropout.p});
         }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace hearth::optim {
@@ -35,6 +36,15 @@ TEST(LossScaler, DoublesAfterTwoThousandGoodStepsInARow) {
   EXPECT_EQ(scaler.scale(), 65536);
   scaler.accept(1.0);
   EXPECT_EQ(scaler.scale(), 131072);
+}
+
+TEST(LossScaler, NeverGrowsToInfinity) {
+  LossScaler scaler(true);
+  const float largest = std::ldexp(1.0f, 127);
+  scaler.restore(largest, 1999, 0);
+  EXPECT_TRUE(scaler.accept(1.0));
+  EXPECT_EQ(scaler.scale(), largest);
+  EXPECT_EQ(scaler.good_steps(), 0);
 }
 
 TEST(LossScaler, ContinuesWhereItWas) {

@@ -67,7 +67,7 @@ class Job:
 
     def check_sentences(self, lost):
         """Of every rank, each with its operation; `lost` is the rank cut off. Those who remain name it."""
-        said = {int(rank): words for rank, words in re.findall(r"^hearth: rank (\d+): (.*)$", self.text(), re.M)}
+        said = {int(rank): words for rank, words in re.findall(r"^hearth: error: rank (\d+): (.*)$", self.text(), re.M)}
         must(len(said) == RANKS, self.text())
         for rank, words in said.items():
             must(re.match(rf"[a-z_]+ \(operation [0-9]+\) failed on rank {rank}: ", words), words)

@@ -143,7 +143,7 @@ ROWS = {
     "intel_refused": lambda: refuses_the_plugin_of("intel", MPICH, "mpich", "started by MPICH's mpirun"),
     "mpich_refused": lambda: refuses_the_plugin_of("mpich", OPENMPI, "openmpi", "started by Open MPI's mpirun"),
     "openmpi_refused": lambda: refuses_the_plugin_of("openmpi", INTEL, "intel", "started by Intel's mpirun"),
-    "two_mpis_refused": lambda: refuses(OPENMPI, "mpi", "one MPI library a process", LD_PRELOAD="libmpich.so.12"),
+    "two_mpis_refused": lambda: refuses(OPENMPI, "mpi", "can use only one MPI library", LD_PRELOAD="libmpich.so.12"),
     "gloo_stopped": lambda: ends(PLAIN, "gloo", signal.SIGSTOP, "rank 2"),
     "gloo_killed": lambda: ends(PLAIN, "gloo", signal.SIGKILL, "rank 2"),
     "mpich_stopped": lambda: ends(MPICH, "mpi", signal.SIGSTOP, "rank 2"),

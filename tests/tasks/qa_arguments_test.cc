@@ -59,11 +59,12 @@ TEST(QaArguments, ResolvedHasAllParts) {
 
 TEST(QaArguments, Checks) {
   EXPECT_EQ(error_of({"--do_train"}),
-            "--model_name_or_path is needed: folder of the model, or its name in the Hub cache");
-  EXPECT_TRUE(contains(error_of({"--model_name_or_path", "DIR", "--do_train"}), "there is no data"));
+            "--model_name_or_path is needed: model folder, or model name in the Hugging Face cache");
+  EXPECT_TRUE(contains(error_of({"--model_name_or_path", "DIR", "--do_train"}), "no data was given"));
   EXPECT_EQ(error_of({"--model_name_or_path", "DIR", "--train_file", "a.json"}),
-            "there is nothing to do: give --do_train, --do_eval and/or --do_predict");
-  EXPECT_EQ(error_of(command({"--train_file", "a.txt"})), "--train_file: a.txt must end in .json, .jsonl or .csv");
+            "there is nothing to do: add --do_train, --do_eval and/or --do_predict");
+  EXPECT_EQ(error_of(command({"--train_file", "a.txt"})),
+            "--train_file a.txt: the file's name must end in .json, .jsonl, .csv or .tsv");
   EXPECT_EQ(error_of(command({"--train_file", "a.jsonl"})), "");
   EXPECT_EQ(error_of(command({"--do_predict"})), "--do_predict needs --test_file");
   EXPECT_EQ(error_of(command({"--train_file", "None"})), "--do_train needs --train_file");
@@ -73,9 +74,10 @@ TEST(QaArguments, Checks) {
   EXPECT_EQ(error_of(command({"--doc_stride", "384"})), "--doc_stride (384) must be below --max_seq_length (384)");
   EXPECT_EQ(error_of(command({"--n_best_size", "0"})), "--n_best_size must be at least 1, not 0");
   EXPECT_EQ(error_of(command({"--dataset_name", "squad"})),
-            "--dataset_name needs the Hub, which this version does not reach; give --train_file/--validation_file");
+            "--dataset_name needs downloads from the Hub, which are not implemented yet; give --train_file and "
+            "--validation_file");
   EXPECT_EQ(error_of(command({"--load_best_model_at_end", "--eval_strategy", "steps"})),
-            "question answering is not evaluated by its loss: give --metric_for_best_model f1");
+            "--metric_for_best_model loss: question answering has no evaluation loss; use --metric_for_best_model f1");
   EXPECT_TRUE(contains(error_of(command({"--n_best_size", "4294967296"})), "--n_best_size must be at most"));
   const auto best_by = [](const char* metric, const Words& more) {
     Words words = command({"--eval_strategy", "epoch", "--metric_for_best_model", metric});
@@ -83,12 +85,13 @@ TEST(QaArguments, Checks) {
     return error_of(words);
   };
   EXPECT_EQ(best_by("exact", {}),
-            "--metric_for_best_model exact: the evaluation will give exact_match, f1, runtime, samples_per_second, "
-            "steps_per_second");
+            "--metric_for_best_model exact is not a metric of this task, which has exact_match, f1, runtime, "
+            "samples_per_second, steps_per_second; did you mean exact_match?");
   EXPECT_EQ(best_by("eval_exact_match", {}), "");
   EXPECT_TRUE(contains(best_by("exact_match", {"--version_2_with_negative"}), "best_exact"));
   EXPECT_EQ(best_by("HasAns_f1", {"--version_2_with_negative"}), "");
-  EXPECT_TRUE(contains(error_of(command({"--max_seq_len", "3"})), "the nearest is --max_seq_length"));
+  EXPECT_TRUE(contains(error_of(command({"--maxseqlen", "3"})), "there is no option --maxseqlen"));
+  EXPECT_EQ(parse_qa_arguments(command({"--max_seq", "300"})).data.max_seq_length, 300);
   EXPECT_EQ(error_of(command({"--bf16", "--fp16"})), "--fp16 and --bf16 exclude each other: give one of them");
 }
 
@@ -115,7 +118,7 @@ TEST_F(QaArgumentsFile, HasAllParts) {
   EXPECT_TRUE(args.training.bf16 && args.training.do_train);
 
   std::ofstream(file) << R"({"model_name_or_path": "DIR", "trainfile": "t.json"})";
-  EXPECT_EQ(error_of({file}), file + ": there is no option trainfile; the nearest is train_file");
+  EXPECT_EQ(error_of({file}), file + ": there is no option trainfile; did you mean train_file?");
   std::ofstream(file) << R"({"train_file": "t.json"})";
   EXPECT_TRUE(contains(error_of({file}), "--model_name_or_path is needed"));
 }

@@ -63,7 +63,7 @@ TEST(QaCollator, LabelsAsTheReferenceLabelsPaddedWindows) {
   const LogCapture log;
   const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
   const auto examples = data::read_qa_dataset(fixture("qa/articles.json"));
-  const io::Json file = io::read_json(fixture("qa/features_cut.json"));
+  const io::Json file = io::read_json(fixture("qa/features.json"));
   for (const io::Json& set : file["sets"]) {
     const std::int64_t length = set["max_seq_length"];
     const QaFeatures features =

@@ -1,5 +1,7 @@
 #include "hearth/tasks/qa_features.h"
 
+#include <set>
+
 #include "hearth/cpu/parallel.h"
 #include "hearth/data/sha256.h"
 #include "hearth/io/json.h"
@@ -28,7 +30,7 @@ Json list_json(std::span<const T> values) {
   return std::vector<std::int64_t>(values.begin(), values.end());
 }
 
-// Both kinds of features against a list of what is expected.
+// Compares both kinds of features with those expected.
 void expect_features(const Json& expected, std::span<const QaExample> examples, const tokenizer::Tokenizer& tokenizer,
                      const QaFeatureOptions& options) {
   const QaFeatures train = prepare_train_features(examples, tokenizer, options);
@@ -50,18 +52,49 @@ void expect_features(const Json& expected, std::span<const QaExample> examples, 
 
 std::vector<QaExample> fixture_examples() { return data::read_qa_dataset(fixture("qa/articles.json")); }
 
-TEST(QaFeatures, AsTheReferenceMakesThem) {
+TEST(QaFeatures, EqualThoseOfTokenizers) {
   const LogCapture log;
   const auto examples = fixture_examples();
   const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
-  for (const bool whole : {false, true}) {
-    const Json file = io::read_json(fixture(whole ? "qa/features_whole.json" : "qa/features_cut.json"));
-    for (const Json& set : file["sets"]) {
-      expect_features(
-          set["features"], examples, *tokenizer,
-          {.max_seq_length = set["max_seq_length"], .doc_stride = set["doc_stride"], .whole_context = whole});
-    }
+  for (const Json& set : io::read_json(fixture("qa/features.json"))["sets"])
+    expect_features(set["features"], examples, *tokenizer,
+                    {.max_seq_length = set["max_seq_length"], .doc_stride = set["doc_stride"]});
+}
+
+TEST(QaFeatures, AreTheSameForEveryFileForm) {
+  const LogCapture log;
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  const QaFeatureOptions options{.max_seq_length = 64, .doc_stride = 24};
+  const QaFeatures expected = prepare_train_features(fixture_examples(), *tokenizer, options);
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"qa/records.json", "qa/records.jsonl", "qa/records.csv"}) files.push_back(fixture(name));
+  for (const auto& entry : std::filesystem::directory_iterator(fixture("qa/forms"))) files.push_back(entry.path());
+  EXPECT_EQ(files.size(), 17u);
+  for (const auto& file : files) {
+    const QaFeatures features = prepare_train_features(data::read_qa_dataset(file), *tokenizer, options);
+    EXPECT_EQ(features.ids, expected.ids) << file;
+    EXPECT_EQ(features.starts, expected.starts) << file;
+    EXPECT_EQ(features.start_positions, expected.start_positions) << file;
+    EXPECT_EQ(features.end_positions, expected.end_positions) << file;
   }
+  EXPECT_TRUE(log.warnings.empty());
+}
+
+TEST(QaFeatures, QuestionsWhoseAnswersDoNotOccurAreNotTrainedOn) {
+  const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
+  const auto context = std::make_shared<const std::string>("the lamp is high");
+  const data::QaAnswer absent{"green"}, lamp{"lamp", 4};
+  std::vector<QaExample> examples{{"absent", "", context, "who", {absent}},
+                                  {"second", "", context, "who", {absent, lamp}},
+                                  {"none", "", context, "who", {}}};
+  const QaFeatureOptions options{.max_seq_length = 64, .doc_stride = 8};
+  const QaFeatures train = prepare_train_features(examples, *tokenizer, options);
+  EXPECT_EQ(train.examples, (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(train.start_positions, (std::vector<std::int32_t>{4, 0}));
+  EXPECT_EQ(prepare_validation_features(examples, *tokenizer, options).size(), 3);
+  examples.resize(1);
+  EXPECT_TRUE(contains(error_of([&] { prepare_train_features(examples, *tokenizer, options); }),
+                       "nothing to train on: not one of 1 questions"));
 }
 
 TEST(QaFeatures, DoNotDependOnThreads) {
@@ -90,15 +123,25 @@ TEST(QaFeatures, DoNotDependOnThreads) {
   EXPECT_EQ(progress.back(), 600);
 }
 
-TEST(QaFeatures, CutContextsAreReported) {
-  const LogCapture log;
+// Every word of every context is in some window, however short the windows are.
+TEST(QaFeatures, WindowsHoldTheWholeContext) {
+  const auto examples = fixture_examples();
   const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
-  prepare_train_features(fixture_examples(), *tokenizer, {.max_seq_length = 64, .doc_stride = 24});
-  ASSERT_EQ(log.warnings.size(), 1u);
-  EXPECT_TRUE(contains(log.warnings[0], "1 of 3 contexts are longer than 64 tokens"));
-  prepare_train_features(fixture_examples(), *tokenizer,
-                         {.max_seq_length = 64, .doc_stride = 24, .whole_context = true});
-  EXPECT_EQ(log.warnings.size(), 1u);
+  for (const std::int64_t max_seq_length : {33, 64, 384}) {
+    const QaFeatures features = prepare_validation_features(examples, *tokenizer, {max_seq_length, 4});
+    std::vector<std::set<std::pair<int, int>>> seen(examples.size());
+    for (std::int64_t f = 0; f < features.size(); ++f)
+      for (const Offset& offset : features.offsets_of(f))
+        if (offset != QaFeatures::kNoOffset)
+          seen[static_cast<std::size_t>(features.examples[static_cast<std::size_t>(f)])].emplace(offset.begin,
+                                                                                                 offset.end);
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      std::set<std::pair<int, int>> all;
+      for (const Offset& offset : tokenizer->pieces(*examples[i].context).offsets)
+        all.emplace(offset.begin, offset.end);
+      EXPECT_EQ(seen[i], all) << examples[i].id << " in windows of " << max_seq_length;
+    }
+  }
 }
 
 TEST(QaFeatures, StrideMustFit) {
@@ -177,12 +220,9 @@ TEST_F(QaFeaturesTest, Cache) {
   EXPECT_EQ(loaded->examples, features.examples);
   EXPECT_EQ(loaded->offsets, features.offsets);
   EXPECT_FALSE(loaded->has_labels());
-  EXPECT_EQ(loaded->contexts.all, 3);
-  EXPECT_EQ(loaded->contexts.cut, 1);
 
   EXPECT_FALSE(load_features(cache, key({.max_seq_length = 65, .doc_stride = 24})));
   EXPECT_FALSE(load_features(cache, key({.max_seq_length = 64, .doc_stride = 25})));
-  EXPECT_FALSE(load_features(cache, key({.max_seq_length = 64, .doc_stride = 24, .whole_context = true})));
   EXPECT_FALSE(load_features(cache, key(options, 3)));
   EXPECT_FALSE(load_features(cache, key(options, -1, QaFeatureKind::train)));
   write("tokenizer_config.json", "{\"do_lower_case\": false}");
@@ -199,16 +239,16 @@ struct GoldenSource {
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
 
   explicit GoldenSource(const Json& all)
-      : examples(data::read_qa_dataset(goldens() / "qa" / all["source"].get<std::string>())),
-        tokenizer(tokenizer::load_vocabulary(goldens() / all["vocab"].get<std::string>(), true)) {}
+      : examples(data::read_qa_dataset(goldens2() / "qa" / all["source"].get<std::string>())),
+        tokenizer(tokenizer::load_vocabulary(goldens2() / all["vocab"].get<std::string>(), true)) {}
 };
 
 TEST(QaFeatures, GoldensInFull) {
-  if (goldens().empty()) GTEST_SKIP() << "HEARTH_GOLDENS_DIR is not set";
+  if (goldens2().empty()) GTEST_SKIP() << "HEARTH_GOLDENS2_DIR is not set";
   const LogCapture log;
-  const GoldenSource source(io::read_json(goldens() / "qa" / "all.json"));
+  const GoldenSource source(io::read_json(goldens2() / "qa" / "all.json"));
   for (const char* name : {"features_384_128.json", "features_64_24.json"}) {
-    const Json expected = io::read_json(goldens() / "qa" / name);
+    const Json expected = io::read_json(goldens2() / "qa" / name);
     std::vector<QaExample> sample;
     for (const Json& feature : expected["features"]) {
       const std::string id = feature["example_id"];
@@ -223,9 +263,9 @@ TEST(QaFeatures, GoldensInFull) {
 }
 
 TEST(QaFeatures, GoldensOfAWholeFile) {
-  if (goldens().empty()) GTEST_SKIP() << "HEARTH_GOLDENS_DIR is not set";
+  if (goldens2().empty()) GTEST_SKIP() << "HEARTH_GOLDENS2_DIR is not set";
   const LogCapture log;
-  const Json all = io::read_json(goldens() / "qa" / "all.json");
+  const Json all = io::read_json(goldens2() / "qa" / "all.json");
   const GoldenSource source(all);
   const QaFeatures features = prepare_train_features(
       source.examples, *source.tokenizer, {.max_seq_length = all["max_seq_length"], .doc_stride = all["doc_stride"]});

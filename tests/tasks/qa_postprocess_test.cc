@@ -155,11 +155,11 @@ TEST_F(QaPostprocessFiles, WritesTheReferencesFiles) {
 }
 
 TEST(QaPostprocess, Goldens) {
-  if (goldens().empty()) GTEST_SKIP() << "HEARTH_GOLDENS_DIR is not set";
+  if (goldens2().empty()) GTEST_SKIP() << "HEARTH_GOLDENS2_DIR is not set";
   const LogCapture log;
-  const Json all = io::read_json(goldens() / "qa" / "all.json");
-  const Json golden = io::read_json(goldens() / "qa" / "postprocess.json");
-  const auto tokenizer = tokenizer::load_vocabulary(goldens() / all["vocab"].get<std::string>(), true);
+  const Json all = io::read_json(goldens2() / "qa" / "all.json");
+  const Json golden = io::read_json(goldens2() / "qa" / "postprocess.json");
+  const auto tokenizer = tokenizer::load_vocabulary(goldens2() / all["vocab"].get<std::string>(), true);
   std::vector<QaExample> examples;
   for (const Json& record : golden["examples"]) {
     examples.push_back(
@@ -167,7 +167,7 @@ TEST(QaPostprocess, Goldens) {
   }
   const QaFeatures features = prepare_validation_features(
       examples, *tokenizer, {.max_seq_length = golden["max_seq_length"], .doc_stride = golden["doc_stride"]});
-  const auto file = io::Safetensors::open(goldens() / "qa" / "logits.safetensors");
+  const auto file = io::Safetensors::open(goldens2() / "qa" / "logits.safetensors");
   const Tensor start = file.tensor("start_logits"), end = file.tensor("end_logits");
   ASSERT_EQ(start.rows(), features.size());
   const auto row = [](const Tensor& tensor, std::int64_t i) {

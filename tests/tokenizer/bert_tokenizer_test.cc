@@ -71,25 +71,6 @@ TEST(BertTokenizer, SaysWhyWindowsDoNotFit) {
   EXPECT_NE(error_of([&] { tokenizer.encode_windows(first, second, 9, -1); }), "no error");
 }
 
-TEST(BertTokenizer, StopsBehindTheWordThatReachesTheLimit) {
-  const BertTokenizer tokenizer = tokenizer_with({});
-  const std::string text = "fire reburning ash[MASK] ";  // fire re ##burn ##ing ash [MASK]
-  const Pieces all = tokenizer.pieces(text);
-  ASSERT_EQ(all.ids.size(), 6u);
-  EXPECT_FALSE(all.cut);
-  const std::size_t expected[] = {1, 1, 4, 4, 4, 5, 6};
-  for (std::int64_t limit = 0; limit <= 6; ++limit) {
-    const Pieces pieces = tokenizer.pieces(text, limit);
-    EXPECT_EQ(pieces.ids.size(), expected[limit]) << limit;
-    EXPECT_EQ(pieces.cut, limit < 6) << limit;
-    EXPECT_TRUE(std::equal(pieces.ids.begin(), pieces.ids.end(), all.ids.begin()));
-    EXPECT_TRUE(std::equal(pieces.offsets.begin(), pieces.offsets.end(), all.offsets.begin()));
-  }
-  // An added token may reach the limit; it takes a word to end the reading.
-  EXPECT_EQ(tokenizer.pieces("[MASK][MASK] fire ash", 1).ids.size(), 3u);
-  EXPECT_FALSE(tokenizer.pieces("fire  ", 1).cut);
-}
-
 TEST(BertTokenizer, ReadsBrokenUtf8AsReplacementCharacters) {
   const BertTokenizer tokenizer = tokenizer_with({});
   const Pieces pieces = tokenizer.pieces("fi\xFFre \xE2\x82 ash\xC3");

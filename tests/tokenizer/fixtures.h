@@ -43,6 +43,10 @@ class Folder : public TemporaryPlace {
   Folder& with_vocabulary() { return with("vocab.txt", io::read_file(kFixtures / "vocab.txt")); }
 };
 
+inline const BertConfig& config_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
+  return dynamic_cast<const BertTokenizer&>(*tokenizer).config();
+}
+
 template <class Action>
 std::string error_of(Action action) {
   try {

@@ -26,6 +26,21 @@ TEST_F(Results, MetricsAreShownInABlock) {
             "  train_samples_per_second =       12.5\n");
 }
 
+TEST_F(Results, MemoryIsShownInMebibytes) {
+  const io::Json metrics{{"train_mem_cpu_alloc_delta", 3 << 20}, {"train_mem_cpu_peaked_delta", -1}};
+  EXPECT_EQ(metrics_block("train", metrics),
+            "***** train metrics *****\n"
+            "  train_mem_cpu_alloc_delta  =  3MB\n"
+            "  train_mem_cpu_peaked_delta = -1MB\n");
+}
+
+TEST_F(Results, RuntimesBeyondADayReadAsInPython) {
+  const auto shown = [](double seconds) { return metrics_block("eval", {{"eval_runtime", seconds}}); };
+  EXPECT_TRUE(contains(shown(86399.5), " = 23:59:59.50\n")) << shown(86399.5);
+  EXPECT_TRUE(contains(shown(90000), " = 1 day, 1:00:00.00\n")) << shown(90000);
+  EXPECT_TRUE(contains(shown(2 * 86400 + 61.5), " = 2 days, 0:01:01.50\n")) << shown(2 * 86400 + 61.5);
+}
+
 TEST_F(Results, FilesAreSortedAndMerged) {
   save_metrics(folder_, "train", {{"train_loss", 0.5}, {"epoch", 1.0}});
   EXPECT_EQ(io::read_file(folder_ / "train_results.json"), "{\n    \"epoch\": 1.0,\n    \"train_loss\": 0.5\n}");
@@ -87,6 +102,11 @@ TEST_F(Results, TheStateHasTheTrainersKeys) {
                                          "trial_name",
                                          "trial_params"}));
   EXPECT_EQ(io::dump_json(TrainerState::load(folder_).to_json(), 2, true), io::dump_json(state.to_json(), 2, true));
+
+  // transformers' Trainer looks this entry up when it saves after resuming.
+  EXPECT_EQ(io::dump_json(json.at("stateful_callbacks").at("TrainerControl"), io::kOneLine),
+            R"({"args": {"should_epoch_stop": false, "should_evaluate": false, "should_log": false, )"
+            R"("should_save": false, "should_training_stop": false}, "attributes": {}})");
 
   state.best_metric = 1.0 / 3;
   state.best_global_step = 4;

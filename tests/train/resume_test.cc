@@ -188,6 +188,92 @@ TEST_F(Resume, OfARunThatStoppedEarlyTrainsNothing) {
   EXPECT_EQ(patient.state().global_step, 8);
 }
 
+class ResumeMoved : public Resume {
+ protected:
+  // Six steps, the best of them the second, each with a checkpoint; the run dies at the fifth. Then "out" is renamed.
+  TrainingArguments interrupted_and_moved() {
+    TrainingArguments args = arguments();
+    args.num_train_epochs = 1;
+    args.eval_strategy = args.save_strategy = "steps";
+    args.eval_steps = args.save_steps = 1;
+    args.metric_for_best_model = "f1";
+    args.load_best_model_at_end = true;
+    ToyModel model;
+    EXPECT_THROW(finish(model, args, {}, 5), Interruption);
+    std::filesystem::rename(args.output_dir, folder_ / "moved");
+    args.output_dir = (folder_ / "moved").string();
+    return args;
+  }
+
+  static TrainerState finish(ToyModel& model, const TrainingArguments& args,
+                             const std::optional<std::filesystem::path>& checkpoint, std::int64_t dies_at = 0) {
+    const Trainer* running = nullptr;
+    TrainerHooks hooks;
+    hooks.evaluate = [&] {
+      const std::int64_t step = running->state().global_step;
+      if (step == dies_at) throw Interruption();
+      return io::Json{{"eval_f1", step == 2 ? 1.0 : 0.0}};
+    };
+    Trainer trainer(model, args, toy_dataset(24), hooks);
+    running = &trainer;
+    trainer.train(checkpoint);
+    return trainer.state();
+  }
+
+  static std::vector<float> weights_in(const std::filesystem::path& folder) {
+    ToyModel model(0, 7);
+    load_model_weights(model, folder);
+    return model.weights();
+  }
+};
+
+TEST_F(ResumeMoved, FindsTheBestModelInTheRenamedFolder) {
+  const TrainingArguments args = interrupted_and_moved();
+  ToyModel model(0, 99);
+  const TrainerState state = finish(model, args, folder_ / "moved" / "checkpoint-4");
+  EXPECT_EQ(state.best_model_checkpoint, (folder_ / "moved" / "checkpoint-2").string());
+  EXPECT_EQ(model.weights(), weights_in(folder_ / "moved" / "checkpoint-2"));
+  EXPECT_EQ(TrainerState::load(folder_ / "moved" / "checkpoint-6").best_model_checkpoint, state.best_model_checkpoint);
+  EXPECT_TRUE(warnings_.empty()) << warnings_[0];
+}
+
+TEST_F(ResumeMoved, FindsTheBestModelBesideTheCheckpoint) {
+  TrainingArguments args = interrupted_and_moved();
+  args.output_dir = (folder_ / "elsewhere").string();
+  // Another run has written a checkpoint of the same step under the old name since.
+  std::filesystem::create_directories(folder_ / "out");
+  std::filesystem::copy(folder_ / "moved" / "checkpoint-1", folder_ / "out" / "checkpoint-2",
+                        std::filesystem::copy_options::recursive);
+  ToyModel model(0, 99);
+  const TrainerState state = finish(model, args, folder_ / "moved" / "checkpoint-4");
+  EXPECT_EQ(state.best_model_checkpoint, (folder_ / "moved" / "checkpoint-2").string());
+  EXPECT_EQ(model.weights(), weights_in(folder_ / "moved" / "checkpoint-2"));
+}
+
+TEST_F(ResumeMoved, SaysSoWhereTheBestModelIsGone) {
+  const TrainingArguments args = interrupted_and_moved();
+  std::filesystem::remove_all(folder_ / "moved" / "checkpoint-2");
+  ToyModel model(0, 99);
+  finish(model, args, folder_ / "moved" / "checkpoint-4");
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(contains(warnings_[0], "checkpoint-2")) << warnings_[0];
+}
+
+TEST_F(Resume, EvaluatesOnStartToo) {
+  TrainingArguments args = arguments();
+  args.save_strategy = "steps";
+  args.save_steps = 4;
+  args.eval_on_start = true;
+  TrainerHooks constant;
+  constant.evaluate = [] { return io::Json{{"eval_f1", 1.0}}; };
+  ToyModel model(0.1f), rest(0.1f, 99);
+  Trainer(model, args, toy_dataset(22), constant).train();
+  Trainer resumed(rest, args, toy_dataset(22), constant);
+  resumed.train(folder_ / "out" / "checkpoint-4");
+  EXPECT_EQ(steps_with(resumed.state().log_history, "eval_f1"), std::vector<std::int64_t>({0, 4}));
+  EXPECT_EQ(rest.weights(), model.weights());
+}
+
 TEST_F(Resume, WarnsOfOtherSettings) {
   TrainingArguments args = arguments();
   args.save_strategy = "steps";
@@ -274,7 +360,7 @@ TEST_F(Resume, SaysWhyACheckpointDoesNotFit) {
   other.optim = "sgd";
   Trainer(model, other, toy_dataset(24)).train(folder_ / "other" / "checkpoint-4");
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(contains(warnings_[0], "holds more than this --optim remembers"));
+  EXPECT_TRUE(contains(warnings_[0], "contains optimizer state that this run's --optim does not use"));
   EXPECT_TRUE(contains(error(folder_ / "none"), "no checkpoint folder"));
   const std::filesystem::path narrow = folder_ / "narrow";
   std::filesystem::copy(checkpoint, narrow);

@@ -214,6 +214,20 @@ TEST_F(TeamTraining, EveryItemIsPredictedOnce) {
     }
 }
 
+TEST_F(TeamTraining, TheBarOfAnEvaluationEndsAtOneHundredPercent) {
+  testing::internal::CaptureStderr();
+  comm::run_threads(2, [&](comm::ProcessGroup& group) {
+    TrainingArguments args = arguments();
+    args.disable_tqdm = false;
+    args.per_device_eval_batch_size = 4;
+    ToyModel model;
+    Trainer trainer(model, args, {}, {}, parallel::team_of(group));
+    trainer.predict(toy_dataset(23), [](const auto&...) {});
+  });
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(contains(text, "evaluating: 100% 23/23 [")) << text;
+}
+
 // Each rank measures something else; what the first one has decides.
 TEST_F(TeamTraining, AllStopEarlyTogetherAndEndWithTheBestModel) {
   TrainingArguments args = split_arguments({2, 4, 1});

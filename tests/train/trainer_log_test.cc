@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "hearth/train/trainer.h"
+#include "hearth/train/training_plan.h"
 #include "tests/train/toy.h"
 
 namespace hearth {
@@ -108,6 +109,25 @@ TEST_F(TrainerLog, LogsNoFurtherThanToldTo) {
   const Dataset data = toy_dataset(24);
   const std::int64_t tokens = std::accumulate(data.lengths.begin(), data.lengths.end(), std::int64_t{0});
   EXPECT_EQ(quarters.state().log_history[1].at("num_input_tokens_seen"), tokens);
+  EXPECT_GT(quarters.state().log_history[1].at("train_tokens_per_second"), 0);
+  EXPECT_GT(quarters.state().log_history[1].at("train_runtime"), 0);
+  EXPECT_EQ(quarters.state().log_history.back().at("num_input_tokens_seen"), 2 * tokens);
+}
+
+TEST_F(TrainerLog, AnEarlyStopEndsTheEpochAndLogsIt) {
+  TrainingArguments args = arguments();
+  args.logging_strategy = "epoch";
+  args.eval_strategy = "steps";
+  args.eval_steps = 2;
+  args.metric_for_best_model = "f1";
+  args.early_stopping_patience = 1;
+  TrainerHooks hooks;
+  hooks.evaluate = [] { return io::Json{{"eval_f1", 1.0}}; };
+  ToyModel model;
+  Trainer trainer(model, args, toy_dataset(24), hooks);
+  trainer.train();
+  EXPECT_EQ(steps_with(trainer.state().log_history, "eval_f1"), Steps({2, 4}));
+  EXPECT_EQ(steps_with(trainer.state().log_history, "loss"), Steps({4}));
 }
 
 TEST_F(TrainerLog, FiltersLossesThatAreNoNumbers) {
@@ -133,6 +153,26 @@ TEST_F(TrainerLog, FiltersLossesThatAreNoNumbers) {
     EXPECT_NEAR(number(rows[0], "loss"), (first_three + first_three / 4) / 4, 1.01e-4);
     EXPECT_TRUE(std::isfinite(number(rows.back(), "train_loss")));
   }
+}
+
+TEST_F(TrainerLog, AnnouncesTheRunAsTheTrainer) {
+  TrainingArguments args = arguments();
+  args.per_device_train_batch_size = 1000;
+  args.gradient_accumulation_steps = 1000;
+  TrainingPlan plan;
+  plan.processes = 2;
+  plan.epochs = 3;
+  plan.max_steps = 12345678;
+  Dataset data;
+  data.size = 999;
+  const LogCapture log;
+  announce(plan, args, data, 108893186);
+  EXPECT_EQ(log.infos,
+            std::vector<std::string>({"***** Running training *****", "  Num examples = 999", "  Num Epochs = 3",
+                                      "  Instantaneous batch size per device = 1,000",
+                                      "  Total train batch size (w. parallel, distributed & accumulation) = 2,000,000",
+                                      "  Gradient Accumulation steps = 1000", "  Total optimization steps = 12,345,678",
+                                      "  Number of trainable parameters = 108,893,186"}));
 }
 
 TEST_F(TrainerLog, RowsHaveTheTrainersKeys) {

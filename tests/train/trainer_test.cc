@@ -289,5 +289,31 @@ TEST_F(TrainerTest, SaysWhatIsMissingBeforeTraining) {
   EXPECT_TRUE(contains(error(std::move(data)), "lengths of all 24 items"));
 }
 
+// As the Trainer: the linear schedule of zero steps is at 0 from the start, and training stops after a step.
+TEST_F(TrainerTest, ZeroStepsAreOneAtLearningRateZero) {
+  TrainingArguments args = arguments();
+  args.max_steps = 0;
+  args.save_strategy = "steps";
+  ToyModel model;
+  const std::vector<float> before = model.weights();
+  Trainer trainer(model, args, toy_dataset(24));
+  const io::Json metrics = trainer.train();
+  EXPECT_EQ(trainer.state().global_step, 1);
+  EXPECT_EQ(trainer.state().max_steps, 0);
+  EXPECT_EQ(number(trainer.state().log_history[0], "learning_rate"), 0);
+  EXPECT_EQ(number(metrics, "train_loss"), trainer.state().loss_sum);
+  EXPECT_EQ(model.weights(), before);
+  EXPECT_EQ(checkpoints(), std::vector<std::int64_t>({1}));
+}
+
+TEST_F(TrainerTest, NoEpochsAreNoSteps) {
+  TrainingArguments args = arguments();
+  args.num_train_epochs = 0;
+  ToyModel model;
+  Trainer trainer(model, args, toy_dataset(24));
+  trainer.train();
+  EXPECT_EQ(trainer.state().global_step, 0);
+}
+
 }  // namespace
 }  // namespace hearth

@@ -8,6 +8,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/base/usage_error.h"
 #include "hearth/io/json.h"
 #include "tests/support.h"
 
@@ -17,11 +18,12 @@ namespace {
 using Words = std::vector<std::string>;
 using hearth::error_of;
 
-TrainingArguments parsed(const Words& words) {
+TrainingArguments parsed(const Words& words, bool by_program = false) {
   TrainingArguments args;
   Arguments options;
   declare(options, args);
   parse_flags_or_file(options, words);
+  if (by_program) take_precision_of_launcher(args);
   args.validate();
   return args;
 }
@@ -62,8 +64,8 @@ TEST_F(TrainingArgumentsTest, TheMainCommand) {
   EXPECT_EQ(args.num_train_epochs, 2);
   EXPECT_EQ(args.train_format(), DType::bf16);
   EXPECT_EQ(args.eval_format(), DType::bf16);
-  EXPECT_EQ(messages, (Words{"--use_ipex is accepted and changes nothing: what it stood for is always on",
-                             "--use_cpu is accepted and changes nothing: there is only the CPU"}));
+  EXPECT_EQ(messages, (Words{"--use_ipex is accepted and has no effect: Hearth's own optimized kernels are always used",
+                             "--use_cpu is accepted and has no effect: Hearth trains on the CPU only"}));
 }
 
 TEST_F(TrainingArgumentsTest, NamesOfOtherVersions) {
@@ -84,11 +86,11 @@ TEST_F(TrainingArgumentsTest, FormatsExcludeEachOther) {
   EXPECT_EQ(args.eval_format(), DType::bf16);
 }
 
-TEST_F(TrainingArgumentsTest, TheLaunchersFormatCountsWhereNoFlagNamesOne) {
+TEST_F(TrainingArgumentsTest, ThePrecisionOfTheLauncherCountsWithoutAFlag) {
   const auto format = [](const char* of_launcher, const Words& words) {
     setenv("ACCELERATE_MIXED_PRECISION", of_launcher, 1);
     DType result = DType::f32;
-    const std::string error = hearth::error_of([&] { result = parsed(words).train_format(); });
+    const std::string error = hearth::error_of([&] { result = parsed(words, true).train_format(); });
     unsetenv("ACCELERATE_MIXED_PRECISION");
     return error.empty() ? std::string(name_of(result)) : error;
   };
@@ -97,6 +99,14 @@ TEST_F(TrainingArgumentsTest, TheLaunchersFormatCountsWhereNoFlagNamesOne) {
   EXPECT_EQ(format("no", {}), "fp32");
   EXPECT_EQ(format("bf16", {"--fp16"}), "fp16");
   EXPECT_TRUE(contains(format("fp8", {}), "ACCELERATE_MIXED_PRECISION is 'fp8'"));
+}
+
+TEST_F(TrainingArgumentsTest, ValidateDoesNotTakeThePrecisionOfTheEnvironment) {
+  setenv("ACCELERATE_MIXED_PRECISION", "bf16", 1);
+  TrainingArguments args;
+  args.validate();
+  unsetenv("ACCELERATE_MIXED_PRECISION");
+  EXPECT_FALSE(args.bf16);
 }
 
 TEST_F(TrainingArgumentsTest, NumbersHaveTheirLimits) {
@@ -187,7 +197,8 @@ TEST_F(TrainingArgumentsTest, AScheduleKnowsItsSettings) {
   const auto error = [](const std::string& schedule, const std::string& kwargs) {
     return error_of({"--lr_scheduler_type", schedule, "--lr_scheduler_kwargs", kwargs});
   };
-  EXPECT_EQ(error("polynomial", R"({"powr": 2})"), "--lr_scheduler_kwargs: 'powr' is not known; the nearest is power");
+  EXPECT_EQ(error("polynomial", R"({"powr": 2})"),
+            "--lr_scheduler_kwargs: no schedule has a setting 'powr'; did you mean power?");
   EXPECT_EQ(error("linear", R"({"power": 2})"),
             "--lr_scheduler_kwargs: linear has no setting 'power'; it has none, leave it out");
   EXPECT_EQ(error("polynomial", R"({"eps": 2})"),
@@ -209,9 +220,10 @@ TEST_F(TrainingArgumentsTest, AScheduleKnowsItsSettings) {
 }
 
 TEST_F(TrainingArgumentsTest, WhatIsNotHere) {
-  EXPECT_TRUE(contains(error_of({"--deepspeed", "ds.json"}), "--deepspeed configures another way"));
-  EXPECT_TRUE(contains(error_of({"--push_to_hub"}), "--push_to_hub needs the Hub"));
-  EXPECT_EQ(error_of({"--adafactor"}), "--adafactor is spelt --optim adafactor");
+  EXPECT_TRUE(
+      contains(error_of({"--deepspeed", "ds.json"}), "--deepspeed configures a library that Hearth does not use"));
+  EXPECT_TRUE(contains(error_of({"--push_to_hub"}), "--push_to_hub is not implemented yet"));
+  EXPECT_EQ(error_of({"--adafactor"}), "--adafactor is now --optim adafactor");
   EXPECT_EQ(error_of({"--push_to_hub", "False", "--report_to", "none"}), "");
   EXPECT_TRUE(messages.empty());
   parsed({"--report_to", "tensorboard", "wandb", "--no_cuda", "--no_dataloader_pin_memory", "--torch_compile"});
@@ -273,11 +285,40 @@ TEST_F(TrainingArgumentsFile, FlagsAfterItCountMore) {
   EXPECT_EQ(args.output_dir, "b");
 }
 
+TEST_F(TrainingArgumentsFile, MayBeYaml) {
+  const std::string text =
+      "# a job\nbf16: yes\nlearning_rate: 3e-5\nmax_steps: 20\nsave_strategy: no\nlogging_steps: null\n"
+      "data_seed: ~\noutput_dir: 'a b'\nreport_to: [none, x]\nlr_scheduler_type: polynomial\n"
+      "lr_scheduler_kwargs:\n  power: 2\n";
+  for (const char* name : {"job.yaml", "job.yml"}) {
+    const TrainingArguments args = parsed({write(name, text).string(), "--max_steps", "2"});
+    EXPECT_TRUE(args.bf16);
+    EXPECT_EQ(args.learning_rate, 3e-5);
+    EXPECT_EQ(args.max_steps, 2);
+    EXPECT_EQ(args.save_strategy, "no");
+    EXPECT_EQ(args.logging_steps, 500);
+    EXPECT_FALSE(args.data_seed);
+    EXPECT_EQ(args.output_dir, "a b");
+    EXPECT_EQ(io::parse_json(*args.lr_scheduler_kwargs, "kwargs"), io::Json({{"power", 2}}));
+  }
+}
+
+TEST_F(TrainingArgumentsFile, ErrorsOfYamlNameIt) {
+  const auto error = [&](const std::string& text) { return error_of({write("job.yaml", text).string()}); };
+  const std::string file = (folder_ / "job.yaml").string();
+  EXPECT_EQ(error("max_stepz: 3"), file + ": there is no option max_stepz; did you mean max_steps?");
+  EXPECT_EQ(error("quux: null"), file + ": there is no option quux");
+  EXPECT_EQ(error("max_steps: many"), file + ": max_steps: 'many' is not a whole number");
+  EXPECT_TRUE(contains(error("- max_steps"), file + ": expected options as keys"));
+  EXPECT_TRUE(contains(error("a: b: c"), file));
+  EXPECT_THROW(parsed({write("job.yaml", "quux: 1").string()}), UsageError);
+}
+
 TEST_F(TrainingArgumentsFile, ErrorsNameIt) {
-  EXPECT_EQ(error_in(R"({"max_stepz": 20})"), file_ + ": there is no option max_stepz; the nearest is max_steps");
+  EXPECT_EQ(error_in(R"({"max_stepz": 20})"), file_ + ": there is no option max_stepz; did you mean max_steps?");
   EXPECT_EQ(error_in(R"({"max_steps": "many"})"), file_ + ": max_steps: 'many' is not a whole number");
   EXPECT_EQ(error_in(R"({"max_steps": [1, 2]})"), file_ + ": max_steps takes one value, not 2");
-  EXPECT_TRUE(contains(error_in("[1]"), file_ + ": expected an object"));
+  EXPECT_TRUE(contains(error_in("[1]"), file_ + ": expected options as keys"));
   EXPECT_TRUE(contains(error_of({"/nowhere/x.json"}), "/nowhere/x.json"));
 }
 

@@ -46,6 +46,13 @@ TEST_F(Text, TokenizerNotices) {
   EXPECT_EQ(failures("[2, 6, 5, 3]", "[[0, 0], [0, 4], [4, 11], [0, 0]]"), 1);
 }
 
+TEST_F(Text, TokenizerJsonIsRead) {
+  fs::copy(fixture("tokenizer/added/tokenizer.json"), folder_);
+  write("cases.json", R"({"tokenizer": "tokenizer.json", "cases": [{"text": "", "ids": [0], "offsets": [[0, 0]]}]})");
+  const Outcome outcome = outcome_of([&](Report& report) { verify_tokenizer(folder_, folder_, report); });
+  EXPECT_TRUE(contains(outcome.failed_lines, "1 differ")) << outcome.all_lines;
+}
+
 TEST_F(Text, TokenizerNamesWhatIsMissing) {
   write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n");
   const auto message = [&](const std::string& text) {

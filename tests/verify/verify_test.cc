@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <sstream>
 
 #include "hearth/io/safetensors.h"
 #include "tests/verify/outcome.h"
@@ -25,6 +26,40 @@ TEST(Verify, AFolderWithoutGoldensIsAnError) {
   EXPECT_THROW(verify_set(fs::path(HEARTH_FIXTURES) / "nowhere", report), Error);
 }
 
+using Unknown = TemporaryFolder;
+
+// Families, heads and tokenizers of later versions are neither passed nor failed.
+TEST_F(Unknown, PartsAreNamed) {
+  fs::create_directories(folder_ / "models");
+  fs::copy(fixture("goldens") / "models" / "bert-qa", folder_ / "models" / "known", fs::copy_options::recursive);
+  const auto add_model = [&](const std::string& name, const std::string& config) {
+    fs::create_directories(folder_ / "models" / name);
+    return write("models/" + name + "/config.json", config);
+  };
+  add_model("family", R"({"model_type": "albert", "architectures": ["AlbertForSequenceClassification"]})");
+  add_model("head", R"({"model_type": "bert", "architectures": ["BertForTokenClassification"]})");
+  add_model("encoder", R"({"model_type": "bert", "architectures": ["BertModel"]})");
+  add_model("regression", R"({"model_type": "bert", "architectures": ["BertForSequenceClassification"],
+                              "problem_type": "regression"})");
+  add_model("lora", R"({"model_type": "bert", "architectures": ["BertForSequenceClassification"]})");
+  write("models/lora/golden.json", R"({"kind": "lora"})");
+  add_model("broken", "{");
+  fs::create_directories(folder_ / "tokenizer" / "bpe");
+  write("tokenizer/bpe/cases.json", R"({"tokenizer": "tokenizer.json", "cases": []})");
+  write("tokenizer/bpe/tokenizer.json", R"({"model": {"type": "BPE"}})");
+
+  const Outcome outcome = run(folder_);
+  EXPECT_EQ(outcome.failures, 1) << outcome.failed_lines;
+  EXPECT_TRUE(contains(outcome.failed_lines, "FAIL  broken  "));
+  for (const char* line : {"--    models/family  not known: the family albert",
+                           "--    models/head  not known: the architecture \"BertForTokenClassification\"",
+                           "--    models/encoder  not known: the architecture \"BertModel\"",
+                           "--    models/regression  not known: the problem_type regression",
+                           "--    models/lora  not known: the kind lora",
+                           "--    tokenizer/bpe  not known: the tokenizer type BPE", "ok    models/known loss"})
+    EXPECT_TRUE(contains(outcome.all_lines, line));
+}
+
 using AnyThreads = TemporaryFolder;
 
 // The models of the whole golden set where there is one, else those of the repository.
@@ -39,20 +74,20 @@ TEST_F(AnyThreads, GiveModelsTheSameErrors) {
   }
 }
 
-// A whole golden set; it needs the sources that the goldens name.
-class WholeSet : public TemporaryFolder {
+// The second golden set; it needs the sources that its qa/ names.
+class SecondSet : public TemporaryFolder {
  protected:
   void SetUp() override {
-    if (goldens().empty()) GTEST_SKIP() << "HEARTH_GOLDENS_DIR is not set";
+    if (goldens2().empty()) GTEST_SKIP() << "HEARTH_GOLDENS2_DIR is not set";
   }
 
   // A copy of qa/, whose paths lead to the sources of the original.
   void copy_qa() {
-    fs::copy(goldens() / "qa", folder_ / "qa", fs::copy_options::recursive);
+    fs::copy(goldens2() / "qa", folder_ / "qa", fs::copy_options::recursive);
     fs::permissions(folder_ / "qa", fs::perms::owner_write, fs::perm_options::add);
     edit_json(folder_ / "qa" / "all.json", [](io::Json& all) {
-      all["source"] = (goldens() / "qa" / all["source"].get<std::string>()).string();
-      all["vocab"] = (goldens() / all["vocab"].get<std::string>()).string();
+      all["source"] = (goldens2() / "qa" / all["source"].get<std::string>()).string();
+      all["vocab"] = (goldens2() / all["vocab"].get<std::string>()).string();
     });
   }
   Outcome run_qa() {
@@ -60,16 +95,30 @@ class WholeSet : public TemporaryFolder {
   }
 };
 
-TEST_F(WholeSet, Passes) {
+// qa/ of the first set was made with a version of tokenizers that drops the end of long contexts: its hash, features
+// and answers cannot pass. The second set replaces it.
+TEST(FirstSet, PassesButForItsFeatures) {
+  if (goldens().empty()) GTEST_SKIP() << "HEARTH_GOLDENS_DIR is not set";
   const Outcome outcome = run(goldens());
-  EXPECT_EQ(outcome.failures, 0) << outcome.failed_lines;
-  for (const auto& part : {"tokenizer/uncased", "tokenizer/cased", "tokenizer/multilingual-cased", "qa/", "data_order"})
-    EXPECT_TRUE(contains(outcome.all_lines, part));
+  std::istringstream lines(outcome.failed_lines);
+  for (std::string line; std::getline(lines, line);) EXPECT_TRUE(line.starts_with("FAIL  qa")) << line;
+  for (const auto& part : {"tokenizer/uncased", "tokenizer/cased", "tokenizer/multilingual-cased", "data_order"})
+    EXPECT_TRUE(contains(outcome.all_lines, std::string("ok    ") + part));
   for (const auto& model : fs::directory_iterator(goldens() / "models"))
     EXPECT_TRUE(contains(outcome.all_lines, "models/" + model.path().filename().string()));
 }
 
-TEST_F(WholeSet, QuestionAnsweringNotices) {
+TEST_F(SecondSet, PassesAsFarAsItIsKnown) {
+  const Outcome outcome = run(goldens2());
+  EXPECT_EQ(outcome.failures, 0) << outcome.failed_lines;
+  for (const char* line : {"ok    qa/all.json sha256_of_lines", "ok    qa/features_64_24.json", "--    finetune"})
+    EXPECT_TRUE(contains(outcome.all_lines, line));
+  for (const char* part : {"models", "tokenizer"})
+    for (const auto& entry : fs::directory_iterator(goldens2() / part))
+      EXPECT_TRUE(contains(outcome.all_lines, fmt::format("    {}/{}", part, entry.path().filename().string())));
+}
+
+TEST_F(SecondSet, QuestionAnsweringNotices) {
   copy_qa();
   edit_json(folder_ / "qa" / "all.json",
             [](io::Json& all) { all["sha256_of_lines"].get_ref<std::string&>()[5] = 'x'; });
@@ -93,13 +142,13 @@ TEST_F(WholeSet, QuestionAnsweringNotices) {
     EXPECT_TRUE(contains(outcome.failed_lines, part));
 }
 
-TEST_F(WholeSet, QuestionAnsweringNamesWhatIsMissing) {
+TEST_F(SecondSet, QuestionAnsweringNamesWhatIsMissing) {
   copy_qa();
   edit_json(folder_ / "qa" / "postprocess.json", [](io::Json& golden) { golden["v1"].erase("nbest"); });
   EXPECT_TRUE(contains(error_of([&] { run_qa(); }), "postprocess.json lacks the key \"nbest\""));
 }
 
-TEST_F(WholeSet, QuestionAnsweringNoticesLogitsOfAnotherShape) {
+TEST_F(SecondSet, QuestionAnsweringNoticesLogitsOfAnotherShape) {
   copy_qa();
   const fs::path file = folder_ / "qa" / "logits.safetensors";
   const Tensor start = io::Safetensors::open(file).tensor("start_logits").clone();

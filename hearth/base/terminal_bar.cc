@@ -1,0 +1,37 @@
+#include "hearth/base/terminal_bar.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "hearth/base/terminal.h"
+
+namespace hearth {
+namespace {
+
+constexpr std::string_view kErase = "\r\x1b[J";  // from the first column to the end of the screen
+
+std::string drawn(const ProgressLine& line) { return fitted(line, terminal_columns(STDERR_FILENO)); }
+
+}  // namespace
+
+void TerminalBar::draw(ProgressLine line) {
+  const bool ends = line.moment == ProgressLine::Moment::end;
+  write_text(STDERR_FILENO, fmt::format("{}{}{}", kErase, drawn(line), ends ? "\n" : "\r"));
+  current_ = ends ? std::nullopt : std::optional(std::move(line));
+}
+
+void TerminalBar::print(int descriptor, std::string_view line) {
+  if (current_) write_text(STDERR_FILENO, kErase);
+  std::fflush(stdout);
+  write_text(descriptor, fmt::format("{}\n", line));
+  if (current_) draw(*std::exchange(current_, std::nullopt));
+}
+
+void TerminalBar::leave() {
+  if (std::exchange(current_, std::nullopt)) write_text(STDERR_FILENO, "\n");
+}
+
+}  // namespace hearth

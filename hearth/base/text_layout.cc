@@ -1,0 +1,92 @@
+#include "hearth/base/text_layout.h"
+
+#include <algorithm>
+#include <clocale>
+#include <cwchar>
+
+namespace hearth {
+namespace {
+
+// Reads UTF-8 in this thread while it lives, whatever locale the program runs in.
+class Utf8Locale {
+ public:
+  Utf8Locale() : before_(uselocale(instance())) {}
+  ~Utf8Locale() { uselocale(before_); }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+
+ private:
+  static locale_t instance() {
+    static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    return locale;
+  }
+  locale_t before_;
+};
+
+struct Character {
+  std::string_view text;  // "?" where the bytes cannot be shown
+  std::size_t columns = 1;
+};
+
+Character take_character(std::string_view& text) {
+  std::mbstate_t state{};
+  wchar_t wide = 0;
+  const std::size_t length = std::mbrtowc(&wide, text.data(), text.size(), &state);
+  const bool valid = length > 0 && length <= text.size();
+  const int columns = valid ? wcwidth(wide) : -1;
+  const std::string_view bytes = text.substr(0, valid ? length : 1);
+  text.remove_prefix(bytes.size());
+  return columns < 0 ? Character{"?", 1} : Character{bytes, static_cast<std::size_t>(columns)};
+}
+
+}  // namespace
+
+std::size_t columns_of(std::string_view text) {
+  const Utf8Locale locale;
+  std::size_t columns = 0;
+  while (!text.empty()) columns += take_character(text).columns;
+  return columns;
+}
+
+std::string printable(std::string_view text) {
+  const Utf8Locale locale;
+  std::string result;
+  while (!text.empty()) result += take_character(text).text;
+  return result;
+}
+
+std::string shortened(std::string_view text, std::size_t columns) {
+  constexpr std::string_view kCut = "...";
+  if (columns_of(text) <= columns) return std::string(text);
+  if (columns < kCut.size()) return std::string(columns, '.');
+  const Utf8Locale locale;
+  std::string result;
+  for (std::size_t room = columns - kCut.size();;) {
+    const Character next = take_character(text);
+    if (next.columns > room) return result.append(kCut);
+    room -= next.columns;
+    result += next.text;
+  }
+}
+
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::string result;
+  std::size_t used = indent;
+  for (bool begins = true; !text.empty(); begins = false) {
+    const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const std::size_t width = columns_of(word);
+    if (!begins && used + 1 + width > columns) {
+      result += "\n" + std::string(indent, ' ');
+      used = indent;
+    } else if (!begins) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += width;
+  }
+  return result;
+}
+
+}  // namespace hearth

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// Text by the columns that it takes on a terminal. Text is UTF-8: a combining mark takes no column, a CJK character
+// two.
+namespace hearth {
+
+std::size_t columns_of(std::string_view text);
+
+// `text` with '?' for control characters and for bytes that are not UTF-8.
+std::string printable(std::string_view text);
+
+// `text`, cut to at most `columns` columns; "..." at its end says that something was cut off.
+std::string shortened(std::string_view text, std::size_t columns);
+
+// `text` broken at white space into lines that end before column `columns`. The first line begins at column `indent`,
+// where the caller stands; the others begin with as many spaces. A word is never broken, even if it is longer than a
+// line.
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
+
+}  // namespace hearth

@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include "tests/apps/program.h"
+
+namespace hearth {
+namespace {
+
+// The program on a terminal of its own.
+class Session {
+ public:
+  Session(const fs::path& folder, const std::vector<std::string>& arguments) {
+    process_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
+    if (process_ != 0) return;
+    setenv("TERM", "xterm", 1);
+    setenv("XDG_STATE_HOME", (folder / "state").c_str(), 1);
+    std::vector<char*> words{const_cast<char*>("hearth")};
+    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+    words.push_back(nullptr);
+    if (chdir(folder.c_str()) == 0) execv(HEARTH_PROGRAM, words.data());
+    _exit(127);
+  }
+  ~Session() { close(terminal_); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void type(std::string_view keys) const { ASSERT_EQ(write(terminal_, keys.data(), keys.size()), std::ssize(keys)); }
+
+  // What the terminal shows up to and with `text`.
+  std::string until(std::string_view text) {
+    std::string shown;
+    while (shown.find(text) == shown.npos) {
+      pollfd waiting{terminal_, POLLIN, 0};
+      char byte = 0;
+      if (poll(&waiting, 1, 60000) != 1 || ::read(terminal_, &byte, 1) != 1) break;
+      shown += byte;
+    }
+    EXPECT_TRUE(contains(shown, text));
+    return shown;
+  }
+
+  int status() const {
+    int status = 0;
+    waitpid(process_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+  }
+
+ private:
+  int terminal_ = -1;
+  pid_t process_ = -1;
+};
+
+using AskOnATerminal = ProgramTest;
+
+TEST_F(AskOnATerminal, LinesAreEditedAndRecalled) {
+  ASSERT_EQ(run_qa("--do_train --max_steps 1 --save_strategy no --output_dir out").status, 0);
+  const std::vector<std::string> ask{"ask",   "--model", "out", "--context_text", "Elif the baker lives in Bergen.",
+                                     "--json"};
+  {
+    Session session(folder(), ask);
+    session.until("question> ");
+    session.type("\n");  // skipped
+    session.until("question> ");
+    session.type("Where does Eliff\x7f live?\n");
+    EXPECT_TRUE(contains(session.until("n_best"), R"({"question": "Where does Elif live?")"));
+    session.until("question> ");
+    session.type("\x1b[A\n");  // the arrow up
+    EXPECT_TRUE(contains(session.until("n_best"), R"({"question": "Where does Elif live?")"));
+    session.until("question> ");
+    session.type("\x04");  // Ctrl-D
+    EXPECT_EQ(session.status(), 0);
+  }
+  const fs::path history = folder() / "state/hearth/ask_history";
+  EXPECT_TRUE(fs::exists(history));
+  EXPECT_EQ(fs::status(history).permissions() & fs::perms::all, fs::perms::owner_read | fs::perms::owner_write);
+  Session again(folder(), ask);
+  again.until("question> ");
+  again.type("\x1b[A\n");
+  EXPECT_TRUE(contains(again.until("n_best"), R"({"question": "Where does Elif live?")"));
+  again.until("question> ");
+  again.type("Wo ist \u00c9lif?\n");
+  EXPECT_TRUE(contains(again.until("n_best"), R"({"question": "Wo ist \u00c9lif?")"));
+  again.until("question> ");
+  again.type("\x03");  // Ctrl-C
+  EXPECT_NE(again.status(), 0);
+}
+
+}  // namespace
+}  // namespace hearth

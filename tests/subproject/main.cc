@@ -1,0 +1,12 @@
+#include <fmt/format.h>
+
+#include "hearth/base/error.h"
+#include "hearth/base/version.h"
+
+int main() {
+  try {
+    hearth::fail("a sentence of Hearth {}", hearth::kVersion);
+  } catch (const hearth::Error& error) {
+    fmt::print("{}\n", error.what());
+  }
+}
