@@ -28,8 +28,9 @@ const Family& family_of(const Config& config) {
 
 nn::EncoderConfig encoder_config(const Config& config) {
   nn::EncoderConfig encoder = family_of(config).encoder(config);
-  check(encoder.hidden % encoder.heads == 0, "{}: a hidden size of {} does not divide into {} attention heads",
-        config.file(), encoder.hidden, encoder.heads);
+  check(encoder.hidden % encoder.heads == 0,
+        "{}: the hidden size {} is not a multiple of the number of attention heads, {}", config.file(), encoder.hidden,
+        encoder.heads);
   return encoder;
 }
 

@@ -17,7 +17,7 @@ struct Context {
   DType compute = DType::f32;  // the dtype of activations and matmuls; ops/precision.h has the table
   bool training = false;       // dropout is on
   std::uint64_t seed = 0, step = 0;
-  kernels::Sequences sequences;         // how the packed row of tokens is cut into sequences
+  kernels::Sequences sequences = {};    // how the packed row of tokens is cut into sequences
   bool gradient_checkpointing = false;  // layers keep their inputs alone and run again in the backward pass
   float label_smoothing = 0;            // of classification losses
 

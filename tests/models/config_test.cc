@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/models/model_folder.h"
 
 namespace hearth::models {
@@ -94,7 +96,7 @@ TEST_F(ConfigFile, LeavesTheRestToDefaults) {
 TEST_F(ConfigFile, NamesAFamilyThatIsKnown) {
   use("bert-qa");
   config_["model_type"] = "t5";
-  expect_refused({"'t5'", "bert, distilbert or roberta"});
+  expect_refused({"'t5'", "use one of bert, distilbert, roberta"});
   config_.erase("model_type");
   expect_refused({"\"model_type\""});
 }
@@ -227,7 +229,7 @@ TEST_F(Overrides, OfTheNumberOfLabelsReplaceTheirNames) {
   config_["id2label"] = {{"0", "no"}, {"1", "yes"}};
   config_["label2id"] = {{"no", 0}, {"yes", 1}};
   Config config(config_, config_file());
-  config.override_fields("num_labels=5", {"num_labels"});
+  config.override_fields("num_labels=5", std::array<std::string_view, 1>{"num_labels"});
   EXPECT_EQ(config.num_labels(), 5);
   const auto model = build_model(config, HeadKind::sequence_classification, 1);
   EXPECT_EQ(weights_of(*model).at("classifier.out_proj.weight").shape(), (Shape{5, 64}));

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "hearth/cpu/parallel.h"
@@ -34,7 +35,7 @@ const std::vector<Built> kModels = {{"bert-qa", HeadKind::question_answering},
 
 std::unique_ptr<Pretrained> build(const Built& built, const std::string& overrides = "") {
   Config config = Config::read(golden(built.golden));
-  config.override_fields(overrides, {"num_labels"});
+  config.override_fields(overrides, std::array<std::string_view, 1>{"num_labels"});
   return build_model(std::move(config), built.head, 42);
 }
 
