@@ -11,8 +11,8 @@ COMMAND runs `hearth bench train`, under any launcher on this host:
 
 All of them are in memory at the same time. Printed are each one's mean and spread, how many times as fast as the first
 it was (mean against mean, median against median), and the least and the most of single rounds. A batch is taken to be
-the same work for all. Of several ranks: what a rank waited a step, on average, for communication that nothing hid and
-for slower ranks."""
+the same work for all. For several ranks, the last two columns are the mean seconds per step that a rank waited: for
+communication that was not hidden behind backward, and for slower ranks."""
 
 import argparse
 import json
@@ -103,7 +103,7 @@ def main():
         for program in programs:
             program.end()
     first = programs[0].seconds
-    print("| | steps | seconds a step | least to most | over the first | of medians | of single rounds "
+    print("| | steps | seconds per step | least to most | over the first | of medians | of single rounds "
           "| exposed | for slower ranks |\n|---|---|---|---|---|---|---|---|---|")
     for program in programs:
         own = program.seconds

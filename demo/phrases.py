@@ -25,7 +25,7 @@ LOOKS = "silver golden wooden broken black white red blue green old ivory bronze
 COUNTS = [str(count) for count in range(31, 99)]
 DAYS = [str(day) for day in range(2, 31)]
 
-# What a question names its answer by: one word of the answer, which no other answer of the context has.
+# The word by which a question names its answer: one word of the answer, which no other answer of the context has.
 KEYS = {
     "who": "Captain Doctor Judge Colonel Professor Sister Uncle Aunt Bishop Sergeant Mayor Nurse".split(),
     "where": "Bridge Mill Church Castle Market Harbour Station Tower School Inn Farm Abbey".split(),
@@ -46,7 +46,7 @@ def key_in_question(kind, key):
 
 @dataclass(frozen=True)
 class Relation:
-    """What is asked of a fact, and the phrasings of the question."""
+    """A property of a fact that is asked for, and the phrasings of the question."""
 
     asked: str
     questions: tuple

@@ -1,4 +1,4 @@
-// What tests of several modules share.
+// Helpers that tests of several modules share.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ class TemporaryFolder : public testing::Test {
   const std::filesystem::path& folder_ = place_.path();
 };
 
-// What is logged while this lives.
+// Keeps the messages that are logged while it lives.
 class LogCapture {
  public:
   LogCapture() {

@@ -20,7 +20,7 @@ MULTIARCH = "/usr/lib/x86_64-linux-gnu"
 ENGINES_LIBRARIES = os.path.join(matrix.ENGINES, "lib")
 INTEL_FLAGS = [f"-I{matrix.ENGINES}/include", f"-L{ENGINES_LIBRARIES}", f"-Wl,-rpath,{ENGINES_LIBRARIES}"]
 
-# What compiles the bare program, and how the job is started; --ddp_backend.
+# Source and compiler flags of the bare program, launcher of the job, --ddp_backend, and further variables.
 ROWS = {
     "gloo": ("gloo.cc", ["-lgloo"], matrix.PLAIN, "gloo", {}),
     "mpich": ("mpi.cc", ["-I/usr/include/x86_64-linux-gnu/mpich", "-lmpich"], matrix.MPICH, "mpi", {}),
@@ -30,12 +30,12 @@ ROWS = {
     "ccl_mpi": ("ccl.cc", [*INTEL_FLAGS, "-lccl"], matrix.INTEL, "ccl", {"CCL_ATL_TRANSPORT": "mpi"}),
     "ccl_ofi": ("ccl.cc", [*INTEL_FLAGS, "-lccl"], matrix.PLAIN, "ccl", {"CCL_ATL_TRANSPORT": "ofi"}),
 }
-# What the plug-in of oneCCL finds by itself.
+# Paths that the plug-in of oneCCL finds by itself.
 BARE_CCL = {"FI_PROVIDER_PATH": ENGINES_LIBRARIES, "LD_LIBRARY_PATH": ENGINES_LIBRARIES, "I_MPI_ROOT": matrix.ENGINES}
 
 
 def output_of(launcher, command, extra):
-    """What the job of RANKS processes prints."""
+    """The output of a job of RANKS processes."""
     base = matrix.environment(extra)
     if launcher:
         jobs = [(launcher + ["-n", str(RANKS)] + command, base)]

@@ -12,8 +12,8 @@ inline int number_in(const char* variable) {
   return text == nullptr ? -1 : std::atoi(text);
 }
 
-// As `hearth bench allreduce`: once to warm up, then rounds, each from a barrier until all ranks are done; rank 0 prints
-// the seconds, one a line.
+// As `hearth bench allreduce`: once to warm up, then rounds, each from a barrier until all ranks are done. Rank 0
+// prints the seconds, one number per line.
 template <class AllReduce, class Barrier>
 void time_rounds(int rank, std::size_t bytes, int rounds, const AllReduce& all_reduce, const Barrier& barrier) {
   std::vector<float> values(bytes / sizeof(float));

@@ -160,7 +160,7 @@ def make_groups(options, mode, count):
 
 
 def compare_steps(options, mode, peers, workers, hearth, budget):
-    """Rounds of Hearth in each format and PyTorch in each way; ratios of their seconds a step."""
+    """Rounds of Hearth in each format and PyTorch in each way; ratios of their seconds per step."""
     print("\n%s" % MODES[mode], flush=True)
     groups, pad_to = make_groups(options, mode, options.rounds * options.steps)
     seconds, skipped, rows = {}, {}, {}
@@ -217,7 +217,7 @@ def compare_steps(options, mode, peers, workers, hearth, budget):
         note = ", %.0f%% of the GEMM ceiling" % (100 * rows[name]["share_of_ceiling"]) if name in rows else ""
         if name.endswith("-fastbert"):
             note = ", forward and backward only"
-        print("  %-22s %8.3f s a step (%.3f to %.3f), %.0f real tokens/s%s" %
+        print("  %-22s %8.3f s per step (%.3f to %.3f), %.0f real tokens/s%s" %
               (name, mean(values), min(values), max(values), tokens / sum(values), note), flush=True)
     for peer in peers:
         ours, theirs = seconds.get("hearth " + parse_peer(peer)[0], {}), seconds.get("torch " + peer, {})
@@ -288,7 +288,7 @@ def parse_options():
     parser.add_argument("--batch", type=int, default=12)
     parser.add_argument("--seq", type=int, default=384)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--lengths", help="lengths of real sequences, one a line; needed by padded and grouped")
+    parser.add_argument("--lengths", help="lengths of real sequences, one per line; needed by padded and grouped")
     parser.add_argument("--modes", default="products,all,padded,grouped", help="of " + ", ".join(MODES))
     parser.add_argument("--peers", default="bf16,bf16-compiled",
                         help="fp32, bf16, fp16, each as it is or with -compiled, -ipex, -fastbert")

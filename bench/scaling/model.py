@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What data-parallel training would take on larger clusters: a latency-bandwidth model of docs/scaling.md, from the
-figures of measured.json beside this file.
+"""Predicts the step time of data-parallel training on larger clusters: the latency-bandwidth model of docs/scaling.md,
+from the figures of measured.json beside this file.
 
     model.py               prints the tables
     model.py --write FILE  puts them into FILE between its two marks

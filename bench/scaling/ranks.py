@@ -2,8 +2,8 @@
 """One machine's cores divided among 1, 2, 4, ... ranks: the throughput of each division over that of one rank, and how
 much of the communication hides behind backward. ranks.py HEARTH [options]
 
-The batch of all ranks together is the same throughout. Communication is what `hearth bench allreduce` takes for as many
-bytes as a step sends when nothing else runs; exposed is what the rank that came last waited for it in a step, hidden the
+The batch of all ranks together is the same throughout. Communication is the time that `hearth bench allreduce` takes for
+the bytes of a step when nothing else runs; exposed is what the rank that came last waited for it in a step, hidden the
 rest. "For slower ranks" is what ranks waited, on average, for the slowest."""
 
 import argparse

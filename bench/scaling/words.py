@@ -11,7 +11,7 @@ from tokenizers import BertWordPieceTokenizer
 
 from model import RANKS
 
-BATCH, LONGEST, SPECIAL = 12, 384, 3  # of a rank; tokens of a sequence, and of them [CLS] and two [SEP]
+BATCH, LONGEST, SPECIAL = 12, 384, 3  # batch per rank; tokens of a sequence, and of them [CLS] and two [SEP]
 
 
 def main(vocabulary, squad):

@@ -14,6 +14,7 @@
 #include "hearth/io/hub_cache.h"
 #include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/tasks/answer_options.h"
 #include "hearth/tasks/qa_answer.h"
 
 namespace hearth::apps {
@@ -43,17 +44,8 @@ void declare(Arguments& arguments, AskArguments& args) {
   arguments.add("n_best", &args.n_best, "number of answers to show").at_least(1).at_most(1000);
   arguments.add("json", &args.json, "print one JSON object per question");
   arguments.section("As the model was trained, by its training_args.json, unless given");
-  arguments
-      .add("max_seq_length", &args.max_seq_length, "maximum tokens per input: question and a window of the context")
-      .at_least(8);
-  arguments.add("doc_stride", &args.doc_stride, "overlap between the windows of a long context, in tokens").at_least(0);
-  arguments.add("max_answer_length", &args.max_answer_length, "maximum tokens per answer").at_least(1).at_most(1 << 30);
-  arguments.add("n_best_size", &args.n_best_size, "number of start and end positions to consider")
-      .at_least(1)
-      .at_most(1 << 30);
-  arguments.add("version_2_with_negative", &args.version_2_with_negative, "the model may find no answer");
-  arguments.add("null_score_diff_threshold", &args.null_score_diff_threshold,
-                "no answer if its score minus the best answer's score is above this");
+  tasks::declare(arguments, {&args.max_seq_length, &args.doc_stride, &args.max_answer_length, &args.n_best_size,
+                             &args.version_2_with_negative, &args.null_score_diff_threshold});
   arguments.examples(
       {"hearth ask --model out --context article.txt --question \"Who wrote it?\"",
        "hearth ask --model out --context article.txt",
@@ -132,8 +124,9 @@ void for_each_question(const std::function<void(const std::string&)>& answer) {
 int ask(std::span<const std::string> words) {
   AskArguments args;
   Arguments arguments("hearth ask",
-                      "Answers questions about a text with a fine-tuned model. On a terminal, questions can be edited\n"
-                      "and recalled with the arrow keys; their history is in ~/.local/state/hearth/ask_history.");
+                      "Answers questions about a text with a fine-tuned model.\n"
+                      "On a terminal, questions can be edited and recalled with the arrow keys; their history is in "
+                      "~/.local/state/hearth/ask_history.");
   declare(arguments, args);
   if (!parse_or_print_help(arguments, words)) return 0;
   check_usage(args);

@@ -47,7 +47,7 @@ void drop_infos() {
   });
 }
 
-// What all benchmarks have in common.
+// The options that all benchmarks share.
 struct Run {
   Arguments arguments;
   comm::World world;  // this process alone, unless the benchmark is one for several
@@ -75,6 +75,7 @@ struct Run {
 
   // False: help was printed.
   bool begin(std::span<const std::string> words) {
+    arguments.section("Options");
     arguments.add("threads", &threads, "number of compute threads; 0: one per core")
         .alias("num_threads")
         .at_least(0)

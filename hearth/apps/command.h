@@ -17,6 +17,9 @@ struct Command {
 
 std::span<const Command> commands();
 
+// Prints "hearth: error: SENTENCE" as a line of standard error, above the progress bar if there is one.
+void print_error(const std::string& sentence);
+
 // False where the words ask for help, which is then printed.
 bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words);
 

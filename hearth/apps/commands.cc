@@ -1,8 +1,12 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 
 #include "hearth/apps/command.h"
+#include "hearth/base/log.h"
+#include "hearth/base/terminal.h"
+#include "hearth/train/progress.h"
 
 namespace hearth::apps {
 
@@ -24,10 +28,18 @@ std::span<const Command> commands() {
   return all;
 }
 
+void print_error(const std::string& sentence) {
+  Progress::print_line(STDERR_FILENO, highlighted("hearth: error: " + sentence, STDERR_FILENO));
+}
+
 bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words) {
   arguments.parse(words);
-  if (arguments.wants_help()) fmt::print("{}", arguments.help());
-  return !arguments.wants_help();
+  if (arguments.wants_help()) {
+    fmt::print("{}", arguments.help());
+    return false;
+  }
+  for (const std::string& notice : arguments.notices()) log_info("{}", notice);
+  return true;
 }
 
 }  // namespace hearth::apps

@@ -77,8 +77,7 @@ int config(std::span<const std::string> words) {
       "hearth config",
       "Asks how to train and writes the answers to the file that `hearth launch` reads, in Accelerate's format.\n"
       "`config default` writes the file without questions, `config update` rewrites an old file in the current "
-      "format,\n"
-      "`config show` explains each setting.");
+      "format, `config show` explains each setting.");
   arguments.positional("ACTION", &action, "what to do").choices({"create", "default", "update", "show"});
   arguments.add("config_file", &file, "configuration file, .yaml or .json");
   arguments.add("mixed_precision", &mixed_precision, "mixed precision for `config default`")

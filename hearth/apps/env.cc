@@ -6,6 +6,8 @@
 #include "hearth/base/arguments.h"
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
+#include "hearth/base/terminal.h"
+#include "hearth/base/text_layout.h"
 #include "hearth/base/version.h"
 #include "hearth/comm/plugin.h"
 #include "hearth/comm/plugin_loader.h"
@@ -135,6 +137,12 @@ void print_item(std::string_view indent, const std::string& key, const io::Json&
   }
 }
 
+void print_variables() {
+  fmt::print("\nEnvironment variables:\n");
+  for (const EnvironmentVariable& variable : environment_variables())
+    fmt::print("  {:<28}{}\n", variable.name, wrapped(variable.meaning, help_columns(), 30));
+}
+
 }  // namespace
 
 int env(std::span<const std::string> words) {
@@ -145,7 +153,10 @@ int env(std::span<const std::string> words) {
   arguments.add("setvars", &variables, "print shell commands that put oneCCL and Intel MPI on the search paths");
   arguments.add("max_isa", &max_isa, "highest instruction set to use");
   arguments.examples({"hearth env", "hearth env --json", "eval \"$(hearth env --setvars)\""});
-  if (!parse_or_print_help(arguments, words)) return 0;
+  if (!parse_or_print_help(arguments, words)) {
+    print_variables();
+    return 0;
+  }
   if (variables) {
     fmt::print("{}", setvars());
     return 0;

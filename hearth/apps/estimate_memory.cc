@@ -103,9 +103,9 @@ int estimate_memory(std::span<const std::string> words) {
   check(sizes.seq <= encoder.positions, "--seq {} must be at most {}, the number of positions of {}", sizes.seq,
         encoder.positions, model);
   for (std::string& name : dtypes) name = short_name(name);
-  std::vector<std::string> header{"format", "checkpointing", "shards"};
+  std::vector<std::string> header{"dtype", "checkpointing", "shards"};
   for (const auto& [name, bytes] : kItems) header.emplace_back(name);
-  header.emplace_back("in all");
+  header.emplace_back("total");
   bench::Table table(std::move(header));
   for (const bench::MemoryPlan& plan : plans(sizes, dtypes)) {
     const bench::MemoryEstimate estimate = bench::estimate_memory(encoder, plan);

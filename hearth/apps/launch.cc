@@ -1,10 +1,8 @@
 #include "hearth/launch/launch.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "hearth/apps/command.h"
-#include "hearth/base/terminal.h"
 
 namespace hearth::apps {
 
@@ -17,8 +15,7 @@ int launch(std::span<const std::string> words) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
   const launch::LaunchEnd end = launch::launch(options, names);
-  if (end.status != 0)
-    write_text(STDERR_FILENO, highlighted(fmt::format("hearth: error: {}\n", end.failure), STDERR_FILENO));
+  if (end.status != 0) print_error(end.failure);
   return end.status;
 }
 

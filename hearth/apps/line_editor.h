@@ -16,6 +16,8 @@ class LineEditor {
  public:
   // The history is loaded from the file and saved to it after every line; an empty path keeps it in memory.
   LineEditor(std::string prompt, std::filesystem::path history_file);
+  LineEditor(const LineEditor&) = delete;  // libedit keeps the address of the prompt
+  LineEditor& operator=(const LineEditor&) = delete;
 
   // The next line without its end, nullopt at Ctrl-D.
   std::optional<std::string> read();

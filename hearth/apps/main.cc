@@ -24,10 +24,6 @@ namespace {
 
 constexpr int kUsageStatus = 2;
 
-void print_error(const std::string& sentence) {
-  hearth::Progress::print_line(STDERR_FILENO, hearth::highlighted("hearth: error: " + sentence, STDERR_FILENO));
-}
-
 void print_usage() {
   fmt::print("hearth {}: fine-tunes transformers on CPUs\n\nusage: hearth COMMAND [arguments]\n\ncommands:\n",
              hearth::kVersion);
@@ -54,7 +50,7 @@ std::string nearest_command(const std::string& word) {
 
 int fail_with_unknown(const std::string& word) {
   const std::string nearest = nearest_command(word);
-  print_error(fmt::format(
+  hearth::apps::print_error(fmt::format(
       "'{}' is not a command{}", word,
       nearest.empty() ? "; 'hearth --help' lists the commands" : hearth::did_you_mean("'hearth " + nearest + "'")));
   return kUsageStatus;
@@ -77,7 +73,7 @@ int run(const std::vector<std::string>& words) {
 
 // Ends without destructors of static objects: an MPI or oneCCL library might wait there for processes that are gone.
 [[noreturn]] void fail_with(const std::string& sentence, int status = 1) {
-  print_error(sentence);
+  hearth::apps::print_error(sentence);
   std::_Exit(status);
 }
 

@@ -110,7 +110,10 @@ Rows hyperparameters(const TrainingArguments& args, std::int64_t processes) {
           : "Use " + args.optim);
   add("lr_scheduler_type", args.lr_scheduler_type);
   if (args.warmup_ratio != 0) add("lr_scheduler_warmup_ratio", args.warmup_ratio);
-  if (args.warmup_steps != 0) add("lr_scheduler_warmup_steps", args.warmup_steps);
+  if (args.warmup_steps >= 1)
+    add("lr_scheduler_warmup_steps", static_cast<std::int64_t>(args.warmup_steps));
+  else if (args.warmup_steps > 0)  // a ratio
+    add("lr_scheduler_warmup_steps", args.warmup_steps);
   if (args.max_steps >= 0) {
     add("training_steps", args.max_steps);
   } else {

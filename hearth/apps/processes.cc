@@ -13,6 +13,7 @@
 #include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/comm/connect.h"
+#include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/topology.h"
 #include "hearth/launch/started_rank.h"
@@ -80,6 +81,7 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   options.timeout = std::chrono::seconds(args.ddp_timeout);
   options.cpus = launch::place_this_process(world.local_rank, world.local_size);
   if (args.num_threads > 0) cpu::set_num_threads(static_cast<int>(args.num_threads));
+  cpu::features();  // may fork to probe AMX, which MPI forbids once comm::connect has initialised it
   std::shared_ptr<comm::ProcessGroup> group = comm::connect(world, options);
   const bool overlaps = overlap_pays(world, group->backend(), options.cpus);
   launch::take_turns(world, *group);

@@ -7,6 +7,7 @@
 #include "hearth/apps/processes.h"
 #include "hearth/apps/run_report.h"
 #include "hearth/base/log.h"
+#include "hearth/base/shell_word.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/topology.h"
 #include "hearth/io/file.h"
@@ -221,8 +222,8 @@ int run(std::span<const std::string> words, const comm::World& world) {
     return 0;
   }
   if (!args.training.max_isa.empty()) cpu::set_max_isa(args.training.max_isa);
-  cpu::features();  // may fork to probe AMX, which MPI forbids after its initialisation in join()
   const parallel::Team team = join(args.training, world);
+  for (const std::string& notice : args.notices) log_info("{}", notice);
   team.check_agreement(shared_facts(args.resolved));
   QaRun run(args, team);
   run.begin();

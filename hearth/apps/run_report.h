@@ -7,7 +7,7 @@
 #include "hearth/train/trainer.h"
 #include "hearth/train/training_arguments.h"
 
-// What a training run logs at its start and at its end.
+// The lines that a training run logs at its start and at its end.
 namespace hearth::apps {
 
 // The settings that differ from their defaults, or with --verbose all of them, and the machine.
@@ -20,8 +20,5 @@ struct RunSummary {
 };
 // Where the model is, its best metric, time, speed, peak memory, and how to use it.
 void log_summary(const RunSummary& summary, const TrainingArguments& args, const Trainer& trainer);
-
-// The word as a shell reads it back: quoted where it needs to be.
-std::string shell_word(const std::string& word);
 
 }  // namespace hearth::apps

@@ -32,7 +32,7 @@ int verify(std::span<const std::string> words) {
     if (!quiet || !passed) fmt::print("{}\n", line);
   });
   verify::verify_set(folder, report);
-  fmt::print("{} checks made, {} failed, {} parts not known\n", report.made(), report.failures(), report.unknowns());
+  fmt::print("{} checks made, {} failed, not known: {}\n", report.made(), report.failures(), report.unknowns());
   return report.passed() ? 0 : 1;
 }
 

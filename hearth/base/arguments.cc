@@ -6,7 +6,6 @@
 #include <cctype>
 
 #include "hearth/base/error.h"
-#include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/base/usage_error.h"
 
@@ -155,7 +154,7 @@ void Arguments::set(const Found& found, const std::vector<std::string>& values, 
     if (is_none(values)) return;
     check_ignored(option, values, label);
     if (std::exchange(option.announced, true)) return;
-    log_info("{} is accepted and has no effect: {}", label, option.help);
+    notices_.push_back(fmt::format("{} is accepted and has no effect: {}", label, option.help));
   } else if (found.negated) {
     check(values.empty(), "{} takes no value", label);
     assign(option.target, {"false"}, label);

@@ -58,9 +58,9 @@ class Arguments {
   // default. The reference is valid until the next declaration.
   Option& add(std::string name, ArgumentTarget target, std::string help);
   Option& positional(std::string name, ArgumentTarget target, std::string help);
-  // Options of the programs that Hearth replaces. Ignored: accepted with one log line; a switch takes what a bool
-  // takes, the others one value or, where the name ends in "...", several. Refused: an error where a value switches it
-  // on; "--name REASON" is the sentence.
+  // Options of the programs that Hearth replaces. Ignored: accepted with a line of notices(); a switch takes
+  // what a bool takes, the others one value or, where the name ends in "...", several. Refused: an error where a value
+  // switches it on; "--name REASON" is the sentence.
   void ignored_switches(std::initializer_list<std::string_view> names, std::string_view reason);
   void ignored(std::initializer_list<std::string_view> names, std::string_view reason);
   void refused(std::initializer_list<std::string_view> names, std::string_view reason);
@@ -68,6 +68,8 @@ class Arguments {
   // Ends with check_values(), unless help is asked for. Throws UsageError.
   void parse(std::span<const std::string> words);
   bool wants_help() const { return wants_help_; }
+  // One line per ignored option that was given. The caller logs them once the log level is known.
+  const std::vector<std::string>& notices() const { return notices_; }
   std::string help() const;  // as wide as the terminal, at most 120 columns
   std::string help(std::size_t columns) const;
 
@@ -119,7 +121,7 @@ class Arguments {
 
   std::string command_, summary_, section_ = "Options";
   std::vector<Option> options_;
-  std::vector<std::string> examples_;
+  std::vector<std::string> examples_, notices_;
   bool wants_help_ = false, takes_abbreviations_ = true;
 };
 

@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-// What a progress bar says at one moment.
+// The text of a progress bar at one moment.
 struct ProgressLine {
   enum class Moment {
     passing,  // soon replaced by the next one

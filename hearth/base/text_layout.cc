@@ -72,19 +72,21 @@ std::string shortened(std::string_view text, std::size_t columns) {
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
   std::string result;
   std::size_t used = indent;
-  for (bool begins = true; !text.empty(); begins = false) {
+  std::string_view separator;  // between the last word and the next
+  while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find_first_of(" \n"));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
     const std::size_t width = columns_of(word);
-    if (!begins && used + 1 + width > columns) {
+    if (separator == "\n" || (separator == " " && used + 1 + width > columns)) {
       result += "\n" + std::string(indent, ' ');
       used = indent;
-    } else if (!begins) {
-      result += ' ';
-      ++used;
+    } else {
+      result += separator;
+      used += separator.size();
     }
     result += word;
     used += width;
+    separator = text.substr(word.size(), 1);
+    text.remove_prefix(word.size() + separator.size());
   }
   return result;
 }

@@ -15,9 +15,9 @@ std::string printable(std::string_view text);
 // `text`, cut to at most `columns` columns; "..." at its end says that something was cut off.
 std::string shortened(std::string_view text, std::size_t columns);
 
-// `text` broken at white space into lines that end before column `columns`. The first line begins at column `indent`,
-// where the caller stands; the others begin with as many spaces. A word is never broken, even if it is longer than a
-// line.
+// `text` broken at spaces into lines of at most `columns` columns; its own line breaks stay. The first line begins at
+// column `indent`, where the caller stands; the others begin with as many spaces. A word is never broken, even if it is
+// longer than a line.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
 }  // namespace hearth

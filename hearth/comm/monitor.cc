@@ -9,9 +9,8 @@
 //   gone          `gone/RANK` = "died" (set by the store when the rank's connection breaks), "failed", or "left NUMBER"
 //                 (it ended in order after that many collectives).
 //   missed        a gone rank without which the operation under way cannot end.
-//   verdict       the sentence that names the ranks at fault. A rank that reaches a verdict publishes it, and a rank
-//   that
-//                 reads one before it has its own repeats it. A verdict that rank 0 cannot be reached is not published.
+//   verdict       the sentence that names the ranks at fault. A rank that reaches one publishes it, and other ranks
+//                 without one repeat it. "Rank 0 cannot be reached" is a verdict that cannot be published.
 //
 // Each rank has a thread of its own for this (run). Every `beat` it exchanges signs with the store; in between it only
 // publishes a new operation. The waiting plug-in asks give_up(), which is true once a rank is missed, the time is out,
@@ -213,8 +212,8 @@ std::string Monitor::explain(const std::string& failure) {
   return names.empty() ? text : text + "; " + names;
 }
 
-// Waits until the thread has read the tables twice after the failure, so that the tables are newer than
-// the failure, then judges.
+// Waits until the thread has read the tables twice after the failure, so that they show the state after it,
+// then judges.
 std::string Monitor::suspects() {
   if (!store_) return "";
   std::unique_lock lock(mutex_);

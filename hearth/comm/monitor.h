@@ -70,7 +70,7 @@ class Monitor {
   Clock::time_point missed_since_{};
   std::atomic<Clock::time_point> deadline_{};
 
-  // What the monitor's thread last read from the store and published there.
+  // The state that the monitor's thread last read from the store and published there.
   std::uint64_t beats_ = 0;
   Table progress_, gone_;
   std::string operation_told_, verdict_, verdict_to_tell_, store_failure_;

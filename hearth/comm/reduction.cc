@@ -9,8 +9,8 @@
 namespace hearth::comm {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{8}
-                                    << 20;  // per step of a 16-bit all_reduce, to bound its scratch memory
+// A 16-bit all_reduce goes through the buffer in blocks of this size, to bound its scratch memory.
+constexpr std::size_t kBlockBytes = std::size_t{8} << 20;
 
 bool is_half(DType type) { return type == DType::bf16 || type == DType::f16; }
 

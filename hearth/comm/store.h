@@ -20,8 +20,8 @@ class Store {
   virtual ~Store() = default;
   virtual void set(const std::string& key, const std::string& value) = 0;
   virtual std::optional<std::string> find(const std::string& key) = 0;
-  virtual std::int64_t add(const std::string& key,
-                           std::int64_t amount) = 0;  // returns the sum; a missing key counts as 0
+  // Returns the sum; a missing key counts as 0.
+  virtual std::int64_t add(const std::string& key, std::int64_t amount) = 0;
   virtual std::map<std::string, std::string> list(const std::string& prefix) = 0;
 
   // A value that the store sets by itself if this rank's connection ends without leave().

@@ -81,7 +81,7 @@ void StoreClient::wait_for(short events) {
   int ready = 0;
   do ready = poll(&waiting, 1, static_cast<int>(std::min<std::int64_t>(timeout_.count(), 1 << 30)));
   while (ready < 0 && errno == EINTR);
-  hearth::check(ready > 0, "[store] rank 0 at {} does not answer for {:.3g} s", place_,
+  hearth::check(ready > 0, "[store] rank 0 at {} has not answered for {:.3g} s", place_,
                 std::chrono::duration<double>(timeout_).count());
 }
 

@@ -139,8 +139,7 @@ World world_from_environment() {
 std::string launcher_advice(const World& world) {
   if (world.launcher != "mpich" || !is_set("I_MPI_MPIRUN")) return "";
   return "Intel's mpirun found MPICH's mpiexec.hydra first in the PATH, so this job runs under MPICH: put Intel's "
-         "folder "
-         "first, as `hearth env --setvars` prints it";
+         "folder first, as `hearth env --setvars` prints it";
 }
 
 }  // namespace hearth::comm

@@ -13,7 +13,7 @@ struct Topology {
   std::size_t l1_data_bytes = 0, l2_bytes = 0, l3_bytes = 0;   // of one cache; 0 if there is none
   std::size_t memory_bytes = 0;
 
-  // What this process may use: its CPU mask (or OMP_PLACES), and the CPU quota of its control group.
+  // Cores and processors of this process by its CPU mask (or OMP_PLACES), and the CPU quota of its control group.
   int usable_cores = 0, usable_processors = 0;
   std::optional<double> processor_quota;
 };

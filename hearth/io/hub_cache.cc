@@ -36,11 +36,17 @@ fs::path user_cache() {
   return fs::path(home.empty() ? "." : home) / ".cache";
 }
 
-fs::path hub_folder(const std::string& cache_dir) {
-  if (!cache_dir.empty()) return cache_dir;
-  for (const char* variable : {"TRANSFORMERS_CACHE", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"})
-    if (const std::string folder = environment(variable); !folder.empty()) return with_home(folder);
-  return hugging_face_home() / "hub";
+struct Hub {
+  fs::path folder;
+  bool default_of_hf;  // the command `hf` uses this folder without being told
+};
+
+Hub find_hub(const std::string& cache_dir) {
+  if (!cache_dir.empty()) return {cache_dir, false};
+  if (const std::string folder = environment("TRANSFORMERS_CACHE"); !folder.empty()) return {with_home(folder), false};
+  for (const char* variable : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"})
+    if (const std::string folder = environment(variable); !folder.empty()) return {with_home(folder), true};
+  return {hugging_face_home() / "hub", true};
 }
 
 std::string without_space(std::string text) {
@@ -66,10 +72,10 @@ bool can_be_on_the_hub(const std::string& name) {
          !name.ends_with('/') && std::ranges::count(name, '/') <= 1;
 }
 
-std::string how_to_download(const std::string& name, const std::string& cache_dir, const std::string& revision) {
+std::string how_to_download(const std::string& name, const Hub& hub, const std::string& revision) {
   std::string command = "hf download " + name;
   if (revision != "main") command += " --revision " + revision;
-  if (!cache_dir.empty()) command += " --cache-dir " + cache_dir;
+  if (!hub.default_of_hf) command += " --cache-dir " + hub.folder.string();
   return fmt::format("download it with `{}`", command);
 }
 
@@ -89,7 +95,7 @@ fs::path cache_folder() {
 
 fs::path hugging_face_home() {
   const std::string folder = environment("HF_HOME");
-  return folder.empty() ? user_cache() / "huggingface" : fs::path(folder);
+  return folder.empty() ? user_cache() / "huggingface" : fs::path(with_home(folder));
 }
 
 fs::path find_model(const std::string& name, const std::string& cache_dir, const std::string& revision) {
@@ -97,17 +103,18 @@ fs::path find_model(const std::string& name, const std::string& cache_dir, const
   check(can_be_on_the_hub(name), "{} is not a folder: give the folder of a model, or a name in the local Hub cache",
         name);
   check_stays_inside(revision, name);
-  const fs::path hub = hub_folder(cache_dir);
-  const std::string present = present_name(name);
-  const fs::path model = hub / entry_of(fs::is_directory(hub / entry_of(name)) ? name : present);
-  check(fs::is_directory(model), "{} is neither a folder nor a model in the local Hub cache {}: {}", name, hub.string(),
-        how_to_download(present, cache_dir, revision));
+  const Hub hub = find_hub(cache_dir);
+  const std::string chosen = fs::is_directory(hub.folder / entry_of(name)) ? name : present_name(name);
+  const fs::path model = hub.folder / entry_of(chosen);
+  const std::string advice = how_to_download(chosen, hub, revision);
+  check(fs::is_directory(model), "{} is neither a folder nor a model in the local Hub cache {}: {}", name,
+        hub.folder.string(), advice);
   const fs::path reference = model / "refs" / revision;
   const std::string commit = fs::is_regular_file(reference) ? without_space(read_file(reference)) : revision;
   check_stays_inside(commit, name);
   const fs::path snapshot = model / "snapshots" / commit;
   check(fs::is_directory(snapshot), "the Hub cache has {}, but not its revision {} ({} is not there): {}", name,
-        revision, snapshot.string(), how_to_download(present, cache_dir, revision));
+        revision, snapshot.string(), advice);
   return snapshot;
 }
 

@@ -19,10 +19,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-// Block sizes; no comparison with other values is on record.
-inline constexpr std::int64_t kUnitQueries = 192;    // per task: enough to pay for packing K and V
-inline constexpr std::int64_t kForwardQueries = 24;  // whose rows of scores are held at a time
-inline constexpr std::int64_t kForwardKeys = 64;     // whose rows of V stay in the L1 cache
+// Block sizes.
+inline constexpr std::int64_t kUnitQueries = 192;    // queries per task: enough to pay for packing K and V
+inline constexpr std::int64_t kForwardQueries = 24;  // queries whose rows of scores are held at a time
+inline constexpr std::int64_t kForwardKeys = 64;     // keys whose rows of V stay in the L1 cache
 
 struct RowStatistics {
   float max, sum;

@@ -12,7 +12,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-// What dropout multiplies the probability of (query, key) with.
+// Dropout multiplies the probability of (query, key) by this.
 double dropout_factor(const AttentionHead& head, std::int64_t query, std::int64_t key) {
   const Dropout& dropout = head.args.dropout;
   if (!dropout.active()) return 1;

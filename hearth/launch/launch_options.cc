@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hearth/base/arguments.h"
+#include "hearth/base/log.h"
 
 namespace hearth::launch {
 namespace {
@@ -145,10 +146,9 @@ void declare_foreign(Arguments& arguments) {
 
 LaunchOptions parse_launch_options(std::span<const std::string> words) {
   LaunchOptions options;
-  Arguments arguments(
-      "hearth launch [flags]",
-      "Runs TARGET, with its arguments, in one or more processes, each pinned to its own cores.\nTARGET "
-      "is a command of hearth (run_qa), a Python script (x.py), or any program.");
+  Arguments arguments("hearth launch [flags]",
+                      "Runs TARGET, with its arguments, in one or more processes, each pinned to its own cores.\n"
+                      "TARGET is a command of hearth (run_qa), a Python script (x.py), or any program.");
   arguments.forbid_abbreviations();
   arguments.examples({"hearth launch --num_processes 2 run_qa options.yaml",
                       "hearth launch --dry_run --num_processes 4 train.py --lr 3e-5",
@@ -170,7 +170,11 @@ LaunchOptions parse_launch_options(std::span<const std::string> words) {
     own.push_back(words[target]);
   }
   arguments.parse(own);
-  if (arguments.wants_help()) options.help = arguments.help();
+  if (arguments.wants_help()) {
+    options.help = arguments.help();
+  } else {
+    for (const std::string& notice : arguments.notices()) log_info("{}", notice);
+  }
   return options;
 }
 

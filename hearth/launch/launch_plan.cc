@@ -57,7 +57,7 @@ class Planner {
         fmt::format("this is rank {} of a job started by {}", plan_.world.rank, plan_.world.launcher);
     plan_.decisions.note("num_processes", std::to_string(plan_.num_processes), found + ": one process is started");
     check(!options_.num_processes || *options_.num_processes == plan_.world.size,
-          "--num_processes {}, but this job was started with {} processes ({}): leave the flag out, or start as many",
+          "--num_processes {}, but this job was started with {} processes ({}): leave the flag out, or start that many",
           options_.num_processes.value_or(0), plan_.world.size, plan_.world.launcher);
     if (const auto wanted = file_.get(&LaunchConfig::num_processes); wanted && *wanted != plan_.world.size)
       warn("{} says num_processes: {}, but this job was started with {} processes ({}), which is used", file_.path(),

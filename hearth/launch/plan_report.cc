@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hearth/base/shell_word.h"
 #include "hearth/launch/cpu_list.h"
 #include "hearth/launch/environment_contract.h"
 
@@ -16,17 +17,9 @@ std::string processors_text(const std::vector<Place>& places) {
   return all.empty() ? "-" : cpu_list_text(all);
 }
 
-std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`*?;&|<>(){}[]!#~") == word.npos;
-  if (plain) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 std::string command_text(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
   return text;
 }
 
@@ -62,7 +55,7 @@ std::string command_table(const std::vector<std::string>& command, const std::ve
   for (const RankStart& rank : ranks) {
     std::string own;
     for (const auto& variable : rank.start.environment)
-      if (!is_common(variable)) own += fmt::format(" {}={}", variable.first, quoted(variable.second));
+      if (!is_common(variable)) own += fmt::format(" {}={}", variable.first, shell_word(variable.second));
     if (!own.empty()) text += fmt::format("\n  rank {}:{}", rank.rank, own);
   }
   return text;

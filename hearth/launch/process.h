@@ -29,7 +29,7 @@ void end_with_parent();
 // Error if the program cannot be started.
 pid_t start_process(const ProcessStart& start, int output, int errors, const std::function<void()>& before = {});
 
-// What a command prints on both streams; nothing if there is no such program.
+// The output of a command on both streams; nothing if there is no such program.
 std::optional<std::string> output_of(const std::vector<std::string>& words);
 
 }  // namespace hearth::launch

@@ -7,6 +7,7 @@
 #include "hearth/data/qa_dataset.h"
 #include "hearth/io/json.h"
 #include "hearth/ops/context.h"
+#include "hearth/tasks/answer_options.h"
 #include "hearth/tasks/qa_collator.h"
 #include "hearth/tasks/qa_logits.h"
 #include "hearth/tasks/qa_preprocess.h"
@@ -14,7 +15,7 @@
 namespace hearth::tasks {
 namespace {
 
-constexpr std::int64_t kWindowsPerBatch = 8, kLargest = 1 << 30;
+constexpr std::int64_t kWindowsPerBatch = 8;
 
 io::Json answer_json(const QaCandidate& answer) {
   return {{"score", static_cast<double>(answer.probability)},
@@ -33,7 +34,7 @@ AnswerOptions trained_options(const std::filesystem::path& folder) {
   const io::Json trained = io::read_json(path);
   const auto whole = [&](std::string_view key, std::int64_t otherwise) {
     const std::int64_t value = io::get_int_or(trained, key, otherwise, file);
-    check(value >= 0 && value <= kLargest, "{}: {} is {}, out of range", file, key, value);
+    check(value >= 0 && value <= kLargestCount, "{}: {} is {}, out of range", file, key, value);
     return value;
   };
   QaPostprocessOptions& postprocess = options.postprocess;

@@ -10,13 +10,12 @@
 #include "hearth/base/nearest_name.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/data/record_format.h"
+#include "hearth/tasks/answer_options.h"
 #include "hearth/tasks/squad_metric.h"
 #include "hearth/train/best_metric.h"
 
 namespace hearth::tasks {
 namespace {
-
-constexpr double kLargest = 1 << 30;
 
 void check_file(const std::optional<std::string>& file, std::string_view flag) {
   check(!file || data::record_format_of(*file), "{} {}: the file's name must end in {}", flag, file.value_or(""),
@@ -43,8 +42,7 @@ void declare(Arguments& options, ModelArguments& arguments) {
       .required();
   options.add("config_name", &arguments.config_name, "folder or name of the config, if not that of the model");
   options.add("tokenizer_name", &arguments.tokenizer_name, "folder or name of the tokenizer, if not that of the model");
-  options.add("cache_dir", &arguments.cache_dir,
-              "folder of the Hugging Face cache, if not HF_HUB_CACHE or HF_HOME/hub");
+  options.add("cache_dir", &arguments.cache_dir, "Hugging Face cache folder, if not the one that transformers uses");
   options.add("model_revision", &arguments.model_revision, "branch, tag or commit of the model in that cache");
   options.add("config_overrides", &arguments.config_overrides,
               "fields of config.json to change: hidden_dropout_prob=0,layer_norm_eps=1e-5");
@@ -59,13 +57,9 @@ void declare(Arguments& options, QaArguments& arguments) {
   options.add("train_file", &arguments.train_file, "training questions: " + data::record_endings());
   options.add("validation_file", &arguments.validation_file, "evaluation questions, same formats");
   options.add("test_file", &arguments.test_file, "questions to predict answers for, same formats");
-  options
-      .add("max_seq_length", &arguments.max_seq_length,
-           "maximum tokens per input: question and a window of the context")
-      .at_least(1)
-      .at_most(kLargest);
-  options.add("doc_stride", &arguments.doc_stride, "overlap between the windows of a long context, in tokens")
-      .at_least(0);
+  declare(options, AnswerOptionTargets{&arguments.max_seq_length, &arguments.doc_stride, &arguments.max_answer_length,
+                                       &arguments.n_best_size, &arguments.version_2_with_negative,
+                                       &arguments.null_score_diff_threshold});
   options.add("pad_to_max_length", &arguments.pad_to_max_length,
               "pad every input to max_seq_length; False: pad to the longest of the batch; by default inputs are packed "
               "without padding, which is fastest");
@@ -80,15 +74,6 @@ void declare(Arguments& options, QaArguments& arguments) {
       .add("max_predict_samples", &arguments.max_predict_samples,
            "predict for the first N questions (and at most N features)")
       .at_least(1);
-  options.add("version_2_with_negative", &arguments.version_2_with_negative, "SQuAD v2: some questions have no answer");
-  options.add("null_score_diff_threshold", &arguments.null_score_diff_threshold,
-              "predict no answer if its score minus the best answer's score is above this");
-  options.add("n_best_size", &arguments.n_best_size, "number of n-best predictions per question")
-      .at_least(1)
-      .at_most(kLargest);
-  options.add("max_answer_length", &arguments.max_answer_length, "maximum tokens per answer")
-      .at_least(1)
-      .at_most(kLargest);
   options.add("overwrite_cache", &arguments.overwrite_cache, "tokenize again even if the features are in the cache");
   options.ignored({"preprocessing_num_workers"}, "all threads tokenize");
   options.ignored({"dataset_config_name"}, "it selects a part of --dataset_name, which is refused");
@@ -150,6 +135,7 @@ RunQaArguments parse_qa_arguments(std::span<const std::string> words) {
     result.data.validate(result.training);
   });
   result.resolved = options.values();
+  result.notices = options.notices();
   return result;
 }
 

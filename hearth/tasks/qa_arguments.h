@@ -44,6 +44,7 @@ struct RunQaArguments {
   QaArguments data;
   TrainingArguments training;
   std::vector<Arguments::Resolved> resolved;  // all of the above, for the table at start
+  std::vector<std::string> notices;           // Arguments::notices()
   std::optional<std::string> help;            // given: print it, nothing else has been checked
 };
 void declare(Arguments& options, RunQaArguments& arguments);

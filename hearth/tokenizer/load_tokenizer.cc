@@ -8,6 +8,7 @@
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
+#include "hearth/tokenizer/settings_file.h"
 #include "hearth/tokenizer/tokenizer_class.h"
 #include "hearth/tokenizer/tokenizer_files.h"
 #include "hearth/tokenizer/tokenizer_json.h"
@@ -18,22 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using io::Json;
-
-struct SettingsFile {
-  std::string name;
-  bool exists;
-  Json values = Json::object();
-
-  explicit SettingsFile(const fs::path& path) : name(path.string()), exists(fs::exists(path)) {
-    if (!exists) return;
-    values = io::read_json(path);
-    check(values.is_object(), "{} holds no JSON object", name);
-  }
-  const Json* find(std::string_view key) const {
-    const auto found = values.find(key);
-    return found == values.end() ? nullptr : &*found;
-  }
-};
 
 void put(std::vector<AddedToken>& tokens, AddedToken token) {
   const auto same = std::ranges::find(tokens, token.content, &AddedToken::content);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "hearth/base/error.h"
 #include "hearth/io/json.h"
+#include "hearth/tokenizer/settings_file.h"
 
 namespace hearth::tokenizer {
 namespace {
@@ -17,16 +17,8 @@ struct Family {
 // Families of models whose tokenizer is BERT's under a name of their own.
 constexpr std::array kFamilies{Family{"bert", "BertTokenizer"}, Family{"distilbert", "DistilBertTokenizer"}};
 
-io::Json read_config(const fs::path& folder) {
-  const fs::path file = folder / "config.json";
-  if (!fs::exists(file)) return io::Json::object();
-  io::Json config = io::read_json(file);
-  check(config.is_object(), "{} holds no JSON object", file.string());
-  return config;
-}
-
-std::string class_of_family(const io::Json& config, const fs::path& folder) {
-  const std::string type = io::get_string_or(config, "model_type", "", (folder / "config.json").string());
+std::string class_of_family(const SettingsFile& config) {
+  const std::string type = io::get_string_or(config.values, "model_type", "", config.name);
   const auto found = std::ranges::find(kFamilies, type, &Family::model_type);
   return found == kFamilies.end() ? "" : std::string(found->tokenizer_class);
 }
@@ -39,14 +31,14 @@ bool is_of_a_family(std::string_view tokenizer_class) {
 }  // namespace
 
 std::string class_of_model(const fs::path& folder) {
-  const io::Json config = read_config(folder);
-  const std::string named = io::get_string_or(config, "tokenizer_class", "", (folder / "config.json").string());
-  return named.empty() ? class_of_family(config, folder) : named;
+  const SettingsFile config(folder / "config.json");
+  const std::string named = io::get_string_or(config.values, "tokenizer_class", "", config.name);
+  return named.empty() ? class_of_family(config) : named;
 }
 
 std::string class_to_save(const std::string& own, const fs::path& folder) {
   if (!is_of_a_family(own)) return own;
-  const std::string family = class_of_family(read_config(folder), folder);
+  const std::string family = class_of_family(SettingsFile(folder / "config.json"));
   return family.empty() ? own : family;
 }
 

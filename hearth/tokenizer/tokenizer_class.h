@@ -18,7 +18,7 @@ std::string class_of_model(const std::filesystem::path& folder);
 // DistilBERT takes no token_type_ids.
 std::string class_to_save(const std::string& own, const std::filesystem::path& folder);
 
-// Classes that take tokenizer.json as it stands. The others, BERT's and its like, have defaults of their own.
+// Classes that take tokenizer.json as it stands. The other classes, such as BERT's, have defaults of their own.
 bool takes_tokenizer_json_as_it_is(std::string_view tokenizer_class);
 
 }  // namespace hearth::tokenizer

@@ -5,7 +5,7 @@
 namespace hearth::tokenizer {
 
 // The JSON files that a tokenizer was read from, which saving it builds on: keys that Hearth does not interpret are
-// written as they were read. Large nodes that saving makes anew, such as the vocabulary, are null.
+// written as they were read. Large nodes that saving replaces, such as the vocabulary, are null.
 struct TokenizerFiles {
   io::Json tokenizer = io::Json::object();           // tokenizer.json
   io::Json settings = io::Json::object();            // tokenizer_config.json

@@ -13,7 +13,7 @@ inline constexpr std::int32_t kMaxVocabulary = 1 << 24;  // a file with a larger
 
 // tokenizer.json as Hugging Face's library writes it; `file` names it in errors. Anything but BERT's kind is an Error.
 BertConfig parse_tokenizer_json(const io::Json& json, const std::string& file);
-// Without what `make_tokenizer_json` writes anew in any case.
+// Without the nodes that `make_tokenizer_json` always replaces.
 io::Json without_rewritten_nodes(io::Json json);
 // The new nodes over those that were read.
 io::Json make_tokenizer_json(const BertTokenizer& tokenizer, io::Json read);

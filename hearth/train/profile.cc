@@ -50,9 +50,9 @@ io::Json trace_json(const Profiler& profiler) {
 std::string totals_table(const Profiler& profiler) {
   const std::vector<Profiler::Total> totals = profiler.totals();
   const double seconds = all_seconds(totals), steps = steps_of(profiler);
-  std::string table = fmt::format("{:<28} {:>12} {:>12} {:>7}\n", "op", "calls a step", "ms a step", "share");
+  std::string table = fmt::format("{:<28} {:>14} {:>12} {:>7}\n", "op", "calls per step", "ms per step", "share");
   for (const Profiler::Total& total : totals)
-    table += fmt::format("{:<28} {:>12.1f} {:>12.3f} {:>6.1f}%\n", total.name, static_cast<double>(total.calls) / steps,
+    table += fmt::format("{:<28} {:>14.1f} {:>12.3f} {:>6.1f}%\n", total.name, static_cast<double>(total.calls) / steps,
                          1e3 * total.seconds / steps, 100 * total.seconds / seconds);
   return table;
 }

@@ -43,7 +43,7 @@ void declare_training(Arguments& options, TrainingArguments& args) {
   options.add("num_train_epochs", &args.num_train_epochs, "number of training epochs; may be a fraction")
       .at_least(0)
       .at_most(kMostEpochs);
-  options.add("max_steps", &args.max_steps, "number of optimizer steps; above 0 it overrides num_train_epochs")
+  options.add("max_steps", &args.max_steps, "number of optimizer steps; overrides num_train_epochs unless -1")
       .at_least(-1)
       .at_most(kMostSteps);
   options.add("train_sampling_strategy", &args.train_sampling_strategy, "order of the training examples")
@@ -82,7 +82,7 @@ void declare_training(Arguments& options, TrainingArguments& args) {
       .below(1);
 }
 
-void declare_reports(Arguments& options, TrainingArguments& args) {
+void declare_logging(Arguments& options, TrainingArguments& args) {
   options.section("Logging");
   options.add("logging_strategy", &args.logging_strategy, "when to log the loss").choices({"no", "steps", "epoch"});
   options.add("logging_steps", &args.logging_steps, "log every N steps; below 1: ratio of all steps")
@@ -98,7 +98,7 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
               "False: report the memory of each stage in the results");
   options.add("verbose", &args.verbose, "print every setting at start, not only those that differ from the default");
   options.add("disable_tqdm", &args.disable_tqdm, "hide the progress bar");
-  const std::vector<std::string> levels{"debug", "info", "warning", "error", "critical", "passive"};
+  const std::vector<std::string> levels{"detail", "debug", "info", "warning", "error", "critical", "passive"};
   options
       .add("log_level", &args.log_level,
            "lowest level of the messages that the first process shows; passive means info. Metrics, log rows and the "
@@ -110,7 +110,9 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
               "a log_level other than passive counts for the first process of every host, not only of the first host");
   options.add("profile", &args.profile,
               "profile training: write time per op to output_dir/profile.json, a trace for Perfetto to trace.json");
+}
 
+void declare_evaluation(Arguments& options, TrainingArguments& args) {
   options.section("Evaluation");
   options.add("eval_strategy", &args.eval_strategy, "when to evaluate during training")
       .alias("evaluation_strategy")
@@ -137,7 +139,9 @@ void declare_reports(Arguments& options, TrainingArguments& args) {
       .add("early_stopping_threshold", &args.early_stopping_threshold,
            "smallest change of the metric that counts as an improvement")
       .at_least(0);
+}
 
+void declare_saving(Arguments& options, TrainingArguments& args) {
   options.section("Saving");
   options.add("save_strategy", &args.save_strategy, "when to save a checkpoint")
       .choices({"no", "steps", "epoch", "best"});
@@ -235,7 +239,9 @@ void declare_foreign(Arguments& options) {
 void declare(Arguments& options, TrainingArguments& arguments) {
   declare_job(options, arguments);
   declare_training(options, arguments);
-  declare_reports(options, arguments);
+  declare_logging(options, arguments);
+  declare_evaluation(options, arguments);
+  declare_saving(options, arguments);
   declare_processes(options, arguments);
   declare_foreign(options);
 }

@@ -27,6 +27,14 @@ const io::Json& object_at(const io::Json& object, std::string_view key, std::str
   return value;
 }
 
+std::optional<std::filesystem::path> tokenizer_of(const io::Json& golden, const std::filesystem::path& cases) {
+  if (!golden.contains("tokenizer")) return std::nullopt;
+  const std::filesystem::path file = cases.parent_path() / io::get_string(golden, "tokenizer", cases.string());
+  check(file.filename() == "tokenizer.json", "{}: \"tokenizer\" names {}; a tokenizer is read from a tokenizer.json",
+        cases.string(), file.string());
+  return file;
+}
+
 Tensor tensor_of(const io::Safetensors& file, std::string_view name, DType type) {
   Tensor tensor = file.tensor(name);
   check(tensor.type() == type, "{}: {} holds {}, it must hold {}", file.path().string(), name, name_of(tensor.type()),

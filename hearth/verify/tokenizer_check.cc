@@ -20,10 +20,10 @@ io::Json json_of(const std::vector<tokenizer::Offset>& offsets) {
 void verify_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& root, Report& report) {
   const std::string file = (folder / "cases.json").string();
   const io::Json golden = io::read_json(file);
-  const auto tokenizer = golden.contains("tokenizer")
-                             ? tokenizer::load_tokenizer(folder)
-                             : tokenizer::load_vocabulary(root / io::get_string(golden, "vocab", file),
-                                                          io::get_bool(golden, "lowercase", file));
+  const auto whole = tokenizer_of(golden, file);
+  const auto tokenizer = whole ? tokenizer::load_tokenizer(whole->parent_path())
+                               : tokenizer::load_vocabulary(root / io::get_string(golden, "vocab", file),
+                                                            io::get_bool(golden, "lowercase", file));
   const io::Json& cases = list_at(golden, "cases", file);
   std::size_t wrong = 0;
   std::string first;

@@ -35,7 +35,7 @@ void guarded(const std::filesystem::path& part, Report& report, Part&& run) {
   }
 }
 
-// What this build does not know about a golden model; empty if it knows everything.
+// Names a part of a golden model that this build does not know; empty if it knows everything.
 std::string unknown_in_model(const std::filesystem::path& folder) {
   if (const auto golden = folder / "golden.json"; std::filesystem::exists(golden))
     return fmt::format("the kind {}", io::get_string(io::read_json(golden), "kind", golden.string()));
@@ -49,11 +49,11 @@ std::string unknown_in_model(const std::filesystem::path& folder) {
 
 // The same for the tokenizer of a folder of cases.
 std::string unknown_in_tokenizer(const std::filesystem::path& folder) {
-  const std::string cases = (folder / "cases.json").string();
-  const io::Json golden = io::read_json(cases);
-  if (!golden.is_object() || !golden.contains("tokenizer")) return "";
-  const std::string file = (folder / io::get_string(golden, "tokenizer", cases)).string();
-  const std::string type = io::get_string(object_at(io::read_json(file), "model", file), "type", file);
+  const std::filesystem::path cases = folder / "cases.json";
+  const auto file = tokenizer_of(io::read_json(cases), cases);
+  if (!file) return "";
+  const io::Json json = io::read_json(*file);
+  const std::string type = io::get_string(object_at(json, "model", file->string()), "type", file->string());
   return type == "WordPiece" ? "" : fmt::format("the tokenizer type {}", type);
 }
 

@@ -1,7 +1,12 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
 
 #include "tests/apps/program.h"
 
@@ -28,7 +33,7 @@ class Session {
 
   void type(std::string_view keys) const { ASSERT_EQ(write(terminal_, keys.data(), keys.size()), std::ssize(keys)); }
 
-  // What the terminal shows up to and with `text`.
+  // The screen output up to and including `text`.
   std::string until(std::string_view text) {
     std::string shown;
     while (shown.find(text) == shown.npos) {
@@ -41,9 +46,15 @@ class Session {
     return shown;
   }
 
+  // The exit status. A program that does not end is killed.
   int status() const {
     int status = 0;
-    waitpid(process_, &status, 0);
+    for (int tenths = 0; waitpid(process_, &status, WNOHANG) == 0; ++tenths) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (tenths != 600) continue;
+      ADD_FAILURE() << "hearth did not end";
+      kill(process_, SIGKILL);
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
   }
 

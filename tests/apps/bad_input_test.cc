@@ -1,4 +1,4 @@
-// What goes wrong ends with one sentence, and nothing that existed is lost.
+// Every failure ends with one sentence, and no file that existed is lost.
 #include <gtest/gtest.h>
 
 #include <map>

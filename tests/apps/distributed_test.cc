@@ -39,7 +39,7 @@ class Distributed : public ProgramTest {
       if (row.contains("loss")) values.push_back(row["loss"].get<double>());
     return values;
   }
-  // Of the newest checkpoint in out; older ones come and go while the job runs.
+  // The step of the newest checkpoint in out; older checkpoints come and go while the job runs.
   int last_step() const {
     const std::string prefix = "checkpoint-";
     int last = 0;
@@ -155,7 +155,7 @@ TEST_F(Distributed, ARankIsKilled) {
   for (int tries = 0; tries < 1200 && last_step() < 10; ++tries)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ASSERT_GE(last_step(), 10) << text(".err0");
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // it tells its operation ten times a second
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // a rank publishes its operation ten times per second
   both.kill(1);
   const Outcome survivor = both.wait(0);
   EXPECT_TRUE(contains(survivor.error(), "rank 0: ") && contains(survivor.error(), "rank 1")) << survivor.err;

@@ -4,7 +4,7 @@
 namespace hearth {
 namespace {
 
-// What a process shows of an information and a warning.
+// The lines that a process shows after logging an information and a warning.
 std::string shown(int rank, int local_rank, const std::string& level = "passive",
                   const std::string& replica = "warning", bool on_each_node = true) {
   comm::World world;
@@ -30,7 +30,7 @@ std::string shown(int rank, int local_rank, const std::string& level = "passive"
 
 TEST(LogLevel, OfTheFirstProcess) {
   EXPECT_EQ(shown(0, 0), "i;rank 0: w;");
-  for (const char* level : {"debug", "info"}) EXPECT_EQ(shown(0, 0, level), "i;rank 0: w;") << level;
+  for (const char* level : {"detail", "debug", "info"}) EXPECT_EQ(shown(0, 0, level), "i;rank 0: w;") << level;
   EXPECT_EQ(shown(0, 0, "warning"), "rank 0: w;");
   for (const char* level : {"error", "critical"}) EXPECT_EQ(shown(0, 0, level), "") << level;
   EXPECT_EQ(shown(0, 0, "passive", "error"), "i;rank 0: w;");
@@ -65,6 +65,11 @@ TEST_F(LogLevelOfARun, SilencesMessagesNotResults) {
   const std::string message = "***** Running training *****";
   EXPECT_TRUE(contains(train(""), message));
   EXPECT_FALSE(contains(train("--log_level warning"), message));
+  const std::string notice = "--no_cuda is accepted and has no effect";
+  EXPECT_TRUE(contains(train("--no_cuda"), notice));
+  for (const char* level : {"warning", "error"})
+    EXPECT_FALSE(contains(train(std::string("--no_cuda --log_level ") + level), notice)) << level;
+  EXPECT_TRUE(contains(train("--log_level detail"), message));
   EXPECT_TRUE(
       contains(run_qa("--do_train --output_dir out --log_level loud").error(), "--log_level: 'loud' is none of"));
 }

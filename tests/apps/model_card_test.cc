@@ -69,6 +69,19 @@ TEST(ModelCard, ListsHyperparametersAsTheTrainer) {
                        "- lr_scheduler_warmup_ratio: 0.1\n- num_epochs: 2.0\n"));
 }
 
+TEST(ModelCard, WarmupIsAWholeNumberOrARatio) {
+  const auto warmup = [](double steps) {
+    tasks::RunQaArguments args = arguments();
+    args.training.warmup_steps = steps;
+    const std::string card = apps::model_card(args, {});
+    const std::size_t begin = card.find("- lr_scheduler_warmup_steps: ");
+    return begin == card.npos ? "" : card.substr(begin, card.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(warmup(0), "");
+  EXPECT_EQ(warmup(100), "- lr_scheduler_warmup_steps: 100");
+  EXPECT_EQ(warmup(0.1), "- lr_scheduler_warmup_steps: 0.1");
+}
+
 TEST(ModelCard, ShowsTheEvaluationsInATable) {
   apps::ModelCardFacts facts;
   facts.log_history = io::parse_json(R"([

@@ -91,7 +91,7 @@ class ProgramTest : public testing::Test {
   Outcome hearth(const std::string& arguments, const std::string& before = "") const {
     return run_program(folder(), arguments, before);
   }
-  // run_qa from the start model on the fixtures, 7 steps an epoch.
+  // run_qa from the start model on the fixtures, 7 steps per epoch.
   Outcome run_qa(const std::string& flags, const std::string& before = "") const {
     return hearth(job() + " " + flags, before);
   }

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "hearth/base/error.h"
-#include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "tests/support.h"
 
@@ -33,12 +32,7 @@ class ArgumentsTest : public testing::Test {
     options.ignored_switches({"no_cuda", "use_cpu"}, "there is only the CPU");
     options.ignored({"run_name", "report_to..."}, "logs go to the terminal");
     options.refused({"deepspeed"}, "is not here; leave it out");
-    set_log_sink([this](LogLevel level, std::string_view message) {
-      EXPECT_EQ(level, LogLevel::info);
-      messages.emplace_back(message);
-    });
   }
-  ~ArgumentsTest() override { set_log_sink({}); }
 
   void parse(const Words& words) { options.parse(words); }
   std::string error(const Words& words) {
@@ -55,7 +49,6 @@ class ArgumentsTest : public testing::Test {
   std::optional<std::string> name;
   Words files;
   Arguments options{"hearth test", "A test."};
-  Words messages;
 };
 
 TEST_F(ArgumentsTest, NothingGivenKeepsDefaults) {
@@ -207,8 +200,8 @@ TEST_F(ArgumentsTest, AWholeNameIsNoPrefix) {
 TEST_F(ArgumentsTest, IgnoredAndRefusedOptionsHavePrefixesToo) {
   EXPECT_EQ(error({"--deep", "x"}), "--deepspeed is not here; leave it out");
   parse({"--use", "--run", "a"});
-  EXPECT_EQ(messages, (Words{"--use_cpu is accepted and has no effect: there is only the CPU",
-                             "--run_name is accepted and has no effect: logs go to the terminal"}));
+  EXPECT_EQ(options.notices(), (Words{"--use_cpu is accepted and has no effect: there is only the CPU",
+                                      "--run_name is accepted and has no effect: logs go to the terminal"}));
 }
 
 TEST_F(ArgumentsTest, HelpHasPrefixes) {
@@ -248,10 +241,10 @@ TEST_F(ArgumentsTest, AliasIsTheSameOption) {
 
 TEST_F(ArgumentsTest, IgnoredIsSaidOnce) {
   parse({"--no_cuda", "--no-cuda=True", "--no_cuda", "False", "--max_steps", "3"});
-  EXPECT_EQ(messages, Words{"--no_cuda is accepted and has no effect: there is only the CPU"});
+  EXPECT_EQ(options.notices(), Words{"--no_cuda is accepted and has no effect: there is only the CPU"});
   EXPECT_EQ(max_steps, 3);
   parse({"--no_use_cpu", "--use_cpu=None"});
-  EXPECT_EQ(messages.size(), 2u);
+  EXPECT_EQ(options.notices().size(), 2u);
 }
 
 TEST_F(ArgumentsTest, IgnoredTakesTheValuesItWouldHaveTaken) {
@@ -331,7 +324,7 @@ TEST_F(ArgumentsTest, HelpMentionsEveryOption) {
   options.examples({"hearth test --bf16"});
   parse({"--max_steps", "3", "-h"});
   ASSERT_TRUE(options.wants_help());
-  const std::string help = options.help();
+  const std::string help = options.help(120);
   for (const auto& value : options.values()) EXPECT_NE(help.find("--" + value.name), std::string::npos) << value.name;
   for (const char* part :
        {"usage: hearth test", "A test.", "--no_cuda", "--deepspeed", "--old_strategy", "--no_filter",
@@ -341,7 +334,9 @@ TEST_F(ArgumentsTest, HelpMentionsEveryOption) {
 
 TEST_F(ArgumentsTest, HelpFitsItsWidth) {
   std::string format = "a";
-  Arguments command("hearth test", "Shows how a summary of more than one line is wrapped on terminals.\nIt flows on.");
+  Arguments command(
+      "hearth test",
+      "Shows how a summary of more than one line is wrapped on terminals.\nIts next sentence has a line of its own.");
   command.add("fmt", &format, "an explanation that is too long for one line of the terminal, so that it goes on")
       .choices({"some", "of", "many"});
   command.add("a_name_longer_than_the_column_of_names", &format, "short");
@@ -357,6 +352,7 @@ TEST_F(ArgumentsTest, HelpFitsItsWidth) {
     if (words.empty()) words = joined;
     EXPECT_EQ(joined, words);  // no word is broken or lost
   }
+  EXPECT_NE(command.help(120).find("on terminals.\nIts next sentence"), std::string::npos);
   EXPECT_NE(command.help(50).find("\n  --fmt TEXT\n      an explanation"), std::string::npos) << command.help(50);
   EXPECT_NE(command.help(80).find("\n  --fmt TEXT                an explanation"), std::string::npos);
 }
@@ -381,7 +377,7 @@ TEST_F(ArgumentsTest, RequiredAndPositional) {
   EXPECT_EQ(other, "b");
   EXPECT_EQ(fails({"--quick", "no", "a"}), "");
   EXPECT_FALSE(quick);
-  EXPECT_NE(command.help().find("usage: hearth verify DIR [OTHER]"), std::string::npos);
+  EXPECT_NE(command.help(120).find("usage: hearth verify DIR [OTHER]"), std::string::npos);
   command.parse(Words{"--help"});  // although DIR is missing
   EXPECT_TRUE(command.wants_help());
 }

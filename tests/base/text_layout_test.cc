@@ -36,7 +36,8 @@ TEST(TextLayout, ShortenedKeepsWholeCharacters) {
 TEST(TextLayout, WrappedBreaksBetweenWordsOnly) {
   EXPECT_EQ(wrapped("one two three", 7, 0), "one two\nthree");
   EXPECT_EQ(wrapped("one two three", 8, 2), "one\n  two\n  three");
-  EXPECT_EQ(wrapped("one\ntwo three", 80, 2), "one two three");
+  EXPECT_EQ(wrapped("one\ntwo three", 80, 2), "one\n  two three");
+  EXPECT_EQ(wrapped("one two\nthree four", 8, 0), "one two\nthree\nfour");
   EXPECT_EQ(wrapped("extraordinarily long", 5, 1), "extraordinarily\n long");
   EXPECT_EQ(wrapped("中文 中文", 9, 0), "中文 中文");
   EXPECT_EQ(wrapped("中文 中文", 8, 0), "中文\n中文");

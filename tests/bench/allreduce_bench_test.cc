@@ -28,8 +28,8 @@ TEST(AllReduceBench, EveryOperationAndFormat) {
     EXPECT_EQ(rows[0][i].seconds.size(), 2u);
     EXPECT_GT(rows[0][i].bus_bandwidth(), 0);
   }
-  EXPECT_EQ(rows[0][0].bytes, 12u);    // a number a rank at least
-  EXPECT_EQ(rows[0][1].bytes, 9996u);  // the same number of elements a rank
+  EXPECT_EQ(rows[0][0].bytes, 12u);    // at least one number per rank
+  EXPECT_EQ(rows[0][1].bytes, 9996u);  // the same number of elements for every rank
   EXPECT_EQ(rows[0][3].bytes, 9996u);
   EXPECT_EQ(rows[0][0].bus_factor, 4.0 / 3);
   EXPECT_EQ(rows[0][4].bus_factor, 1);

@@ -39,7 +39,7 @@ TEST(Connect, TakesTheJobsToken) {
   };
   const std::vector<std::string> messages = messages_of(3, with_token);
   EXPECT_EQ(messages[0] + messages[1], "");
-  EXPECT_TRUE(contains(messages[2], "HEARTH_JOB_TOKEN") || contains(messages[2], "does not answer")) << messages[2];
+  EXPECT_TRUE(contains(messages[2], "HEARTH_JOB_TOKEN") || contains(messages[2], "has not answered")) << messages[2];
 }
 
 TEST(Connect, SaysWhereRanksDisagree) {

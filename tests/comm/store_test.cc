@@ -95,7 +95,7 @@ TEST(Stores, SayWhatIsWrongWithTheAddress) {
       contains(error_of([] { StoreServer("no.such.host.invalid", 0, ""); }), "MASTER_ADDR no.such.host.invalid"));
   const int free_port = port_of(listen_at("127.0.0.1", 0));
   EXPECT_TRUE(
-      contains(error_of([&] { StoreClient("127.0.0.1", free_port, "", milliseconds(50)); }), "does not answer"));
+      contains(error_of([&] { StoreClient("127.0.0.1", free_port, "", milliseconds(50)); }), "has not answered"));
 }
 
 TEST(Stores, ListenOnOneInterface) {
@@ -108,7 +108,7 @@ TEST(Stores, ListenOnOneInterface) {
 TEST(Stores, EndRequestsThatAreInterrupted) {
   const Socket silent = listen_at("127.0.0.1", 0);
   const auto ask = [&] { StoreClient("127.0.0.1", port_of(silent), "", milliseconds(50)); };
-  EXPECT_TRUE(contains(error_of(ask), "does not answer for 0.05 s"));
+  EXPECT_TRUE(contains(error_of(ask), "has not answered for 0.05 s"));
   StoreServer server("127.0.0.1", 0, "");
   StoreClient client = client_of(server);
   client.interrupt();

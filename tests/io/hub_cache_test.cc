@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "tests/setting.h"
 #include "tests/support.h"
 
 namespace hearth::io {
@@ -13,13 +12,6 @@ namespace fs = std::filesystem;
 
 class HubCache : public TemporaryFolder {
  protected:
-  HubCache() { forget_environment(); }
-  ~HubCache() override { forget_environment(); }
-
-  static void forget_environment() {
-    for (const char* variable : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE", "HF_HOME"})
-      unsetenv(variable);
-  }
   // Puts the main revision of a model into a cache below the test's folder.
   fs::path add(const std::string& cache, const std::string& entry) const {
     const fs::path model = folder_ / cache / entry;
@@ -29,6 +21,10 @@ class HubCache : public TemporaryFolder {
     return model / "snapshots/abc123";
   }
   std::string cache() const { return (folder_ / "hub").string(); }
+
+ private:
+  const Setting home_{"HF_HOME", folder_.string()}, hub_{"HF_HUB_CACHE", ""}, older_{"HUGGINGFACE_HUB_CACHE", ""},
+      oldest_{"TRANSFORMERS_CACHE", ""};
 };
 
 TEST_F(HubCache, FindsFoldersAndNames) {
@@ -40,17 +36,27 @@ TEST_F(HubCache, FindsFoldersAndNames) {
 
 TEST_F(HubCache, LooksWhereTransformersLooks) {
   for (const char* variable : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE"}) {
-    forget_environment();
     const fs::path snapshot = add(variable, "models--towns--tiny-bert");
-    setenv(variable, (folder_ / variable).c_str(), 1);
+    const Setting set(variable, (folder_ / variable).string());
     EXPECT_EQ(find_model("towns/tiny-bert", "", "main"), snapshot) << variable;
   }
-  setenv("HF_HUB_CACHE", "/nowhere", 1);
-  EXPECT_EQ(find_model("towns/tiny-bert", "", "main"),
-            folder_ / "TRANSFORMERS_CACHE/models--towns--tiny-bert/snapshots/abc123");
-  forget_environment();
-  setenv("HF_HOME", folder_.c_str(), 1);
-  EXPECT_EQ(find_model("towns/tiny-bert", "", "main"), add("hub", "models--towns--tiny-bert"));
+  {
+    const Setting hub("HF_HUB_CACHE", "/nowhere"), oldest("TRANSFORMERS_CACHE", (folder_ / "oldest").string());
+    const fs::path snapshot = add("oldest", "models--towns--tiny-bert");
+    EXPECT_EQ(find_model("towns/tiny-bert", "", "main"), snapshot);
+  }
+  const fs::path snapshot = add("hub", "models--towns--tiny-bert");
+  EXPECT_EQ(find_model("towns/tiny-bert", "", "main"), snapshot);
+}
+
+TEST_F(HubCache, ATildeInAVariableIsTheHomeFolder) {
+  const Setting home("HOME", folder_.string());
+  const fs::path below_hf_home = add("hf/hub", "models--towns--tiny-bert");
+  const fs::path in_a_cache = add("cache", "models--towns--tiny-bert");
+  const Setting hf_home("HF_HOME", "~/hf");
+  EXPECT_EQ(find_model("towns/tiny-bert", "", "main"), below_hf_home);
+  const Setting cache("TRANSFORMERS_CACHE", "~/cache");
+  EXPECT_EQ(find_model("towns/tiny-bert", "", "main"), in_a_cache);
 }
 
 TEST_F(HubCache, KnowsNamesFromBeforeTheOrganisations) {
@@ -75,6 +81,23 @@ TEST_F(HubCache, SaysHowToDownloadWhatIsMissing) {
       << revision;
   for (const char* path : {"./nowhere", "/nowhere/model", "a/b/c", "nowhere/", "~/model", ""})
     EXPECT_TRUE(contains(error_of([&] { find_model(path, "", "main"); }), "is not a folder")) << path;
+}
+
+TEST_F(HubCache, TheAdvisedDownloadFillsTheFolderAndEntryThatWereLookedAt) {
+  const std::string elsewhere = (folder_ / "elsewhere").string();
+  {
+    const Setting known_to_hf("HF_HUB_CACHE", elsewhere);
+    const std::string advice = error_of([&] { find_model("towns/tiny-bert", "", "main"); });
+    EXPECT_TRUE(contains(advice, elsewhere + ": download it with `hf download towns/tiny-bert`")) << advice;
+  }
+  {
+    const Setting unknown_to_hf("TRANSFORMERS_CACHE", elsewhere);
+    const std::string advice = error_of([&] { find_model("towns/tiny-bert", "", "main"); });
+    EXPECT_TRUE(contains(advice, "`hf download towns/tiny-bert --cache-dir " + elsewhere + "`")) << advice;
+  }
+  add("hub", "models--bert-base-uncased");
+  const std::string old_entry = error_of([&] { find_model("bert-base-uncased", "", "v2"); });
+  EXPECT_TRUE(contains(old_entry, "`hf download bert-base-uncased --revision v2`")) << old_entry;
 }
 
 TEST_F(HubCache, RevisionsDoNotLeadOutOfTheCache) {

@@ -210,7 +210,7 @@ TEST(Gemm, LongSumsWithSmallOutputsAreRight) {
     }
 }
 
-// What follows the sum: bias, activation, the value before it, rounding.
+// The epilogue after the sum: bias, activation, the value before it, rounding.
 struct End {
   DType c_type;
   Activation activation = Activation::none;

@@ -17,7 +17,7 @@ LaunchConfig read_fixture(std::string_view name) {
   return read_launch_config(fixture("launch") / name);
 }
 
-// What reading and writing again makes of a file.
+// The text of a file after it was read and written again.
 std::string rewritten(const std::filesystem::path& folder, std::string_view name) {
   write_launch_config(read_fixture(name), folder / name);
   return io::read_file(folder / name);

@@ -46,7 +46,7 @@ class LaunchTest : public testing::Test {
     return "sh " + (folder() / "contract.sh").string();
   }
   Settings contract(int rank) const { return settings_of(io::read_file(folder() / ("rank_" + std::to_string(rank)))); }
-  // What every process of every way of starting is told.
+  // The variables that every process gets, whichever way it is started.
   static void expect_world(const Settings& settings, int rank, int size, int local_rank, int local_size) {
     const auto value = [&](const char* name) { return settings.contains(name) ? settings.at(name) : "(unset)"; };
     EXPECT_EQ(value("RANK"), std::to_string(rank));

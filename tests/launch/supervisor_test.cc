@@ -37,7 +37,10 @@ pid_t sleeper_with_pid(pid_t pid) {
   while (true) pause();
 }
 
-// Runs `body` in a child that may choose the numbers of its processes; its result, or nothing where that is forbidden.
+constexpr int kCrashed = 98;
+
+// Runs `body` in a child that may choose the numbers of its processes. Returns its result, kCrashed if a signal ended
+// it, or nothing if the system forbids such a child.
 std::optional<int> in_own_pid_namespace(const std::function<int()>& body) {
   constexpr int kForbidden = 99;
   const pid_t outer = fork();
@@ -47,12 +50,12 @@ std::optional<int> in_own_pid_namespace(const std::function<int()>& body) {
     if (inner == 0) _exit(body());
     int status = 0;
     waitpid(inner, &status, 0);
-    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : kForbidden);
+    _exit(inner > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : kCrashed);
   }
   int status = 0;
   waitpid(outer, &status, 0);
-  if (WEXITSTATUS(status) == kForbidden) return std::nullopt;
-  return WEXITSTATUS(status);
+  if (!WIFEXITED(status)) return kCrashed;
+  return WEXITSTATUS(status) == kForbidden ? std::nullopt : std::optional(WEXITSTATUS(status));
 }
 
 class SupervisorTest : public TemporaryFolder {

@@ -206,7 +206,7 @@ TEST_F(Encoders, RefusesHeadsThatDoNotDivideItsWidth) {
 
 TEST_F(Encoders, CountsOperations) {
   TestEncoder test(small_config());
-  // Two layers of 4 H^2 + 2 H I weights, 6 operations each a token; attention: 12 H a query and key.
+  // Two layers of 4 H^2 + 2 H I weights, 6 operations each per token; attention: 12 H per query and key.
   EXPECT_EQ(test.encoder.training_flops(batch_of({0}, 8)),
             2 * (6.0 * (4 * 32 * 32 + 2 * 32 * 48) * 8 + 12.0 * 32 * 8 * 5));
 }

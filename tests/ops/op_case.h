@@ -111,7 +111,7 @@ inline Outcome run(const OpCase& test) {
   store.allocate();
   for (std::size_t i = 0; i < parameters.size(); ++i)
     parameters[i]->master.copy_from(tensor_of(test.numbers(test.inputs.size() + i), test.parameters[i].shape));
-  // What an earlier step left behind must not count.
+  // Gradients that an earlier step left behind must not count.
   for (Parameter* parameter : parameters) parameter->grad.copy_from(parameter->master);
   store.zero_grad();
 

@@ -29,7 +29,7 @@ TEST(FirstTokens, HasItsDerivative) {
 
 TEST(FirstTokens, AddsItsGradientToWhatTheOtherUsesGave) {
   OpCase test;
-  test.packed = Packed({1, 1, 1});  // so that first tokens and tokens are as many
+  test.packed = Packed({1, 1, 1});  // so that every token is a first token
   test.inputs = {{"x", {3, 6}}};
   test.parameters = {{"weight", {6, 6}}, {"gamma", {6}, 0.3f, 1}, {"beta", {6}}};
   test.op = [](Context& ctx, auto x, auto p) {

@@ -31,7 +31,7 @@ TEST(LossScaler, DoublesAfterTwoThousandGoodStepsInARow) {
   EXPECT_EQ(scaler.scale(), 131072);
   EXPECT_EQ(scaler.good_steps(), 0);
   for (int step = 0; step < 1999; ++step) scaler.accept(1.0);
-  EXPECT_FALSE(scaler.accept(kInfinity));  // the count begins anew
+  EXPECT_FALSE(scaler.accept(kInfinity));  // the count starts again at 0
   for (int step = 0; step < 1999; ++step) scaler.accept(1.0);
   EXPECT_EQ(scaler.scale(), 65536);
   scaler.accept(1.0);

@@ -147,8 +147,8 @@ TEST(DataParallel, StateOfAnyNumberOfRanksIsResumedByAnyOther) {
       });
 }
 
-// AdamW's first update is as large as the learning rate; moments that began anew are young, however many updates there
-// were before them.
+// AdamW's first update is as large as the learning rate; moments that start again at zero count their updates from 1,
+// however many updates came before.
 TEST(DataParallel, MomentsThatBeginAnewMakeAFirstUpdate) {
   constexpr std::int64_t kEarlier = 5000;
   ToyParameters toy(kSizes), anew(kSizes);

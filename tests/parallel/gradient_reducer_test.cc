@@ -14,7 +14,7 @@ using Notes = std::vector<std::string>;
 
 constexpr PartitionOptions kSmall{64, 256, false};  // with two ranks: 32 elements, then 64
 
-// What the first of two ranks asks of its group, and notes itself, in order.
+// The calls that the first of two ranks makes to its group, and its own notes, in order.
 Notes notes_of_first(const std::function<void(const Team&, Notes&)>& body, bool overlaps = true) {
   Notes first_notes;
   run_team(2, [&](const Team& team) {

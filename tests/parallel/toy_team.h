@@ -22,7 +22,7 @@ inline Team team_of(comm::ProcessGroup& group, int local_rank = 0, bool overlaps
   return Team(std::shared_ptr<comm::ProcessGroup>(&group, [](comm::ProcessGroup*) {}), local_rank, overlaps);
 }
 
-// Runs `body` once a rank, on one thread of computation each.
+// Runs `body` once per rank, each with one compute thread.
 inline void run_team(int size, const std::function<void(const Team&)>& body) {
   cpu::set_num_threads(1);
   comm::run_threads(size, [&](comm::ProcessGroup& group) { body(team_of(group, group.rank())); });

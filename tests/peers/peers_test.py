@@ -42,7 +42,7 @@ def load(folder):
 
 
 class Features(torch.utils.data.Dataset):
-    """What run_qa.py makes of questions whose contexts fit into one window."""
+    """The features that run_qa.py makes of questions whose contexts fit into one window."""
 
     def __init__(self, records, tokenizer):
         self.rows = []

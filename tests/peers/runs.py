@@ -46,7 +46,7 @@ class Hearth:
         self.program, self.folder = program, folder
 
     def run(self, command):
-        """What the program says on stderr; a failure raises."""
+        """Runs a command of the program and returns its stderr; a failure raises."""
         done = subprocess.run(
             [self.program, *command.split()],
             cwd=self.folder,

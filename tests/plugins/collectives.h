@@ -83,7 +83,7 @@ class Collectives {
     return filled(count_, [&](std::size_t i) { return value(rank_, i); });
   }
   Values nothing(int parts = 1) const { return Values(count_ * static_cast<std::size_t>(parts) + 1); }
-  // One part a rank, each the numbers that `from` reduces.
+  // One part per rank, each the numbers that `from` reduces.
   Values whole() const {
     return filled(count_ * size_, [&](std::size_t i) { return value(rank_, i); });
   }

@@ -1,4 +1,4 @@
-"""Rows of hosts.py: a host loses its network while `hearth run_qa` trains, one rank a host."""
+"""Rows of hosts.py: a host loses its network while `hearth run_qa` trains with one rank per host."""
 
 import os
 import re
@@ -45,7 +45,7 @@ class Job:
         while newest_checkpoint(hosts, 1) < 2 * SAVE_STEPS:
             must(time.monotonic() < deadline and all(starter.poll() is None for starter in self.starters), self.text())
             time.sleep(0.05)
-        time.sleep(0.5)  # ranks tell their operation ten times a second
+        time.sleep(0.5)  # ranks tell their operation ten times per second
 
     def text(self):
         self.output.seek(0)
@@ -66,7 +66,7 @@ class Job:
             time.sleep(0.1)
 
     def check_sentences(self, lost):
-        """Of every rank, each with its operation; `lost` is the rank cut off. Those who remain name it."""
+        """Every rank prints an error with its operation; the ranks that remain name `lost`, which was cut off."""
         said = {int(rank): words for rank, words in re.findall(r"^hearth: error: rank (\d+): (.*)$", self.text(), re.M)}
         must(len(said) == RANKS, self.text())
         for rank, words in said.items():

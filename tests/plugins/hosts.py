@@ -69,7 +69,7 @@ class Hosts:
         for number in range(1, HOSTS + 1):
             self.add(number)
         with open(f"{folder}/hostfile", "w") as file:
-            file.write("# one address a line\n" + "".join(f"{NETWORK}{n}\n" for n in range(1, HOSTS + 1)))
+            file.write("# one address per line\n" + "".join(f"{NETWORK}{n}\n" for n in range(1, HOSTS + 1)))
         with open(f"{folder}/enter", "w") as file:
             file.write("#!/bin/sh\n# As ssh: [options] host command\n"
                        "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
@@ -94,7 +94,7 @@ class Hosts:
         make(*inside, "link", "set", "lo", "up")
 
     def inside(self, number):
-        """What starts a command on this host."""
+        """The words before a command that start it on this host."""
         return ENTER + [str(self.holders[number - 1].pid)]
 
     def on_disk(self, number, path):
@@ -105,7 +105,7 @@ class Hosts:
         sh("ip", "link", "set", f"link{number}", state)
 
     def bytes(self):
-        """What each host has sent so far."""
+        """The number of bytes that each host has sent so far."""
         links = {link["ifname"]: link for link in json.loads(sh("ip", "-s", "-j", "link"))}
         return [links[f"link{n}"]["stats64"]["rx"]["bytes"] for n in range(1, HOSTS + 1)]
 

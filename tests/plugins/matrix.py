@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """One row of the matrix of backends and launchers: matrix.py ROW BUILD ENGINES. `list` instead of a row names them all.
 
-Each row starts real processes with a real launcher; a launcher that cannot start is a failure. What the rows check is
-in worker.cc."""
+Each row starts real processes with a real launcher; a launcher that cannot start is a failure. The checks are in
+worker.cc."""
 
 import os
 import random
@@ -32,7 +32,7 @@ OVER_OFI = OF_CCL + ["loaded=libtcp-fi.so"]
 
 
 def free_port():
-    """Below those that the system gives to whoever asks for any, so that nobody gets it before the job does."""
+    """A port below the range that the system assigns from, so that no other program gets it before the job does."""
     for port in random.sample(range(15000, 32000), 1000):
         with socket.socket() as probe:
             try:
@@ -44,7 +44,7 @@ def free_port():
 
 
 def environment(extra):
-    """What the tests themselves run under must not leak into the job."""
+    """Variables of the launcher that the tests themselves run under must not leak into the job."""
     leaks = ("PMI", "OMPI_", "MPI_", "I_MPI_", "FI_", "CCL_", "SLURM_", "HYDRA_", "HEARTH_PLUGIN_PATH")
     clean = {k: v for k, v in os.environ.items() if not k.startswith(leaks)}
     for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "LD_LIBRARY_PATH", "VIRTUAL_ENV"):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Checks the screen of a real terminal, with tmux as the terminal: bar.py BUILD FIXTURES. Code 77: there is no tmux.
 
-Trains a small model in windows of several widths and looks at the screen during the run and after it."""
+Trains a small model in windows of several widths. A training that would take hours is watched until its bar has moved,
+and ended with Ctrl-C; a short one is looked at after its end."""
 
 import glob
 import itertools
-import json
 import os
 import re
 import shlex
@@ -17,8 +17,9 @@ import time
 
 BUILD, FIXTURES = sys.argv[1:3]
 HEARTH = os.path.join(BUILD, "bin", "hearth")
-TRAINING_SECONDS = 2.5
+DIFFERENT_BARS = 4
 LIMIT_SECONDS = 60
+LEFTOVER_SECONDS = 10
 DONE = "the command has ended"
 # Parts of a bar: a line that holds one of them and is no whole bar is a leftover.
 PARTS = re.compile(r"training +(\||\d+%)|evaluating +(\||\d+%)|\d\d left|elapsed|tokens/s|matmul speed")
@@ -38,7 +39,7 @@ class Window:
                             if not k.startswith(("TMUX", "OMP_", "NO_COLOR", "COLUMNS", "RANK", "WORLD", "LOCAL_"))}
         self.environment.update(TMUX_TMPDIR=folder, HEARTH_CACHE=os.path.join(folder, "cache"), HF_HOME=folder,
                                 LC_ALL="C.UTF-8", **variables)
-        script = f"{shlex.join(command)}; echo; echo {DONE}; sleep 1000"
+        script = f"trap : INT; {shlex.join(command)}; echo; echo {DONE}; sleep 1000"
         self.tmux("new-session", "-d", "-x", str(columns), "-y", "24", "sh", "-c", script)
 
     def __enter__(self):
@@ -72,12 +73,14 @@ class Window:
     def check(self, title):
         """One bar with this title at most, which fits its line, and no leftover of another. The screen may be seen
         just before a bar is drawn again; a real leftover stays."""
-        for _ in range(20):
+        limit = time.monotonic() + LEFTOVER_SECONDS
+        while True:
             bar, fault = self.find_bar(title)
             if not fault:
                 return bar
+            if time.monotonic() > limit:
+                sys.exit(f"{self.columns} columns: {fault}\n" + "\n".join(self.lines()))
             time.sleep(0.1)
-        sys.exit(f"{self.columns} columns: {fault}\n" + "\n".join(self.lines()))
 
     def wait_for(self, condition, what):
         limit = time.monotonic() + LIMIT_SECONDS
@@ -89,6 +92,13 @@ class Window:
     def is_done(self):
         return DONE in self.lines()
 
+    def has_log_row(self):
+        return any(line.startswith(("[0] {", "{")) for line in self.lines())
+
+    def interrupt(self):
+        self.tmux("send-keys", "C-c")
+        self.wait_for(self.is_done, "the end after Ctrl-C")
+
 
 def run(*words):
     result = subprocess.run([HEARTH, *words], text=True, capture_output=True)
@@ -97,46 +107,50 @@ def run(*words):
 
 
 class Training:
-    """The command that trains a small model for a few seconds on this machine."""
+    """Commands that train a small model."""
 
     def __init__(self, folder):
-        self.folder = folder
         os.environ["HEARTH_CACHE"] = os.path.join(folder, "cache")
         tokenizer, model = os.path.join(folder, "tokenizer"), os.path.join(folder, "model")
         run("train_tokenizer", "--vocab_size", "200", "--output_dir", tokenizer, "--files", f"{FIXTURES}/text.txt")
         run("init_model", "--tokenizer", tokenizer, "--output_dir", model, "--config", f"{FIXTURES}/config.json")
         self.words = ["run_qa", "--model_name_or_path", model, "--train_file", f"{FIXTURES}/train.json",
                       "--validation_file", f"{FIXTURES}/dev.json", "--max_seq_length", "64", "--doc_stride", "16",
-                      "--num_threads", "1", "--do_train", "--save_strategy", "no", "--overwrite_output_dir"]
-        trial = os.path.join(folder, "trial")
-        run(*self.command(20, trial)[1:])
-        with open(os.path.join(trial, "train_results.json")) as file:
-            speed = json.load(file)["train_steps_per_second"]
-        self.steps = max(20, int(speed * TRAINING_SECONDS))
+                      "--num_threads", "1", "--do_train", "--do_eval", "--save_strategy", "no",
+                      "--overwrite_output_dir", "--output_dir", os.path.join(folder, "out")]
 
-    def command(self, steps, output_dir):
-        return [HEARTH, *self.words, "--max_steps", str(steps), "--logging_steps", str(max(1, steps // 8)),
-                "--output_dir", output_dir]
+    def endless(self):
+        """Trains until Ctrl-C."""
+        return [*self.words, "--max_steps", "10000000", "--logging_steps", "20"]
 
-    def full(self):
-        return [*self.command(self.steps, os.path.join(self.folder, "out")), "--do_eval"]
+    def short(self):
+        return [*self.words, "--max_steps", "20", "--logging_steps", "5"]
 
 
-def watch(window, resize_to=None):
-    """The run from its first bar to its end."""
-    window.wait_for(lambda: window.check("training") or window.is_done(), "a bar")
-    different = set()
-    while not window.is_done():
-        different.add(window.check("training"))
-        if resize_to and len(different) > 3:
-            window.resize(resize_to)
-            resize_to = None
-            different.clear()
+def watch_it_move(window, resize_to=None):
+    """Sees several different bars between log rows, at both widths, then ends the training."""
+    for columns in (window.columns, resize_to):
+        if columns is None:
+            continue
+        if columns != window.columns:
+            window.resize(columns)
+        different = set()
+
+        def has_moved():
+            different.add(window.check("training"))
+            return len(different - {""}) >= DIFFERENT_BARS
+
+        window.wait_for(has_moved, "the bar to move")
+        window.wait_for(window.has_log_row, "a log row")
+        window.check("training")
+    window.interrupt()
+
+
+def watch_it_end(window):
+    window.wait_for(window.is_done, "the end of training")
     for title in ("training", "evaluating"):
         if "100%" not in window.check(title):
             sys.exit(f"{window.columns} columns: the bar of {title} does not end at 100%\n" + "\n".join(window.lines()))
-    if resize_to or len(different) < 2:
-        sys.exit(f"{window.columns} columns: the bar was not seen moving: {different}")
 
 
 def check_logs(folder):
@@ -182,15 +196,19 @@ def main():
         check_colours(folder)
         training = Training(folder)
         for columns, resize_to in ((50, None), (80, None), (200, 50)):
-            with Window(folder, columns, training.full()) as window:
-                watch(window, resize_to)
+            with Window(folder, columns, [HEARTH, *training.endless()]) as window:
+                watch_it_move(window, resize_to)
+            with Window(folder, columns, [HEARTH, *training.short()]) as window:
+                watch_it_end(window)
         if not os.path.exists(os.path.join(BUILD, "lib", "hearth", "libhearth_comm_gloo.so")):
             print("the plug-in gloo was not built: hearth launch is not tried")
             return
         logs = os.path.join(folder, "logs")
-        launched = [HEARTH, "launch", "--num_processes", "2", "--log_dir", logs, *training.full()[1:]]
-        with Window(folder, 80, launched) as window:
-            watch(window, 50)
+        launch = [HEARTH, "launch", "--num_processes", "2", "--log_dir", logs]
+        with Window(folder, 80, [*launch, *training.endless()]) as window:
+            watch_it_move(window, 50)
+        with Window(folder, 80, [*launch, *training.short()]) as window:
+            watch_it_end(window)
         check_logs(logs)
 
 

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 class ProgressTest : public testing::Test {
  protected:
-  // What a job of ten steps writes to stderr.
+  // The stderr of a job of ten steps.
   static std::string shown(const std::string& launcher, int to, const std::function<std::string()>& text) {
     const Setting pipe(std::string(kProgressPipeVariable), launcher);
     const Redirection errors(to, {STDERR_FILENO});

@@ -29,7 +29,7 @@ constexpr Split kSplits[] = {{1, 8, 1}, {2, 4, 1}, {4, 2, 1}, {1, 4, 2}, {2, 2, 
 
 class TeamTraining : public TrainerTest {
  protected:
-  // Trains one model a rank, from weights that differ; all must end alike. Returns what the first rank has.
+  // Trains one model per rank, from weights that differ; all must end alike. Returns what the first rank has.
   static Trained run(int ranks, const TrainingArguments& args, float dropout,
                      const std::optional<std::filesystem::path>& checkpoint = {}, std::int64_t items = 160) {
     Trained first;

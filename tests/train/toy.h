@@ -1,5 +1,5 @@
-// What the Trainer's tests train: a small encoder with a classifier, and sequences whose class is that of their first
-// token.
+// The model and data of the Trainer's tests: a small encoder with a classifier, and sequences whose class is that of
+// their first token.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a Trainer writes into log_history is what it did.
+// log_history holds the steps that the Trainer really made.
 #include <gtest/gtest.h>
 
 #include <cmath>

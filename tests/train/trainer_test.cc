@@ -226,7 +226,7 @@ TEST_F(TrainerTest, MixedPrecisionStaysNearFp32) {
 TEST_F(TrainerTest, DropoutDiffersFromStepToStep) {
   for (const float dropout : {0.0f, 0.1f}) {
     TrainingArguments args = arguments();
-    args.train_sampling_strategy = "sequential";  // and one batch an epoch: always the same one
+    args.train_sampling_strategy = "sequential";  // and one batch per epoch: always the same one
     args.learning_rate = 0;
     ToyModel model(dropout);
     Trainer trainer(model, args, toy_dataset(4));

@@ -60,6 +60,17 @@ TEST_F(Unknown, PartsAreNamed) {
     EXPECT_TRUE(contains(outcome.all_lines, line));
 }
 
+// "tokenizer" of cases.json is the path of the tokenizer.json that is checked.
+TEST_F(Unknown, TheNamedTokenizerIsTheOneThatIsChecked) {
+  fs::create_directories(folder_ / "tokenizer" / "named" / "deep");
+  write("tokenizer/named/cases.json", R"({"tokenizer": "deep/tokenizer.json", "cases": []})");
+  write("tokenizer/named/deep/tokenizer.json", R"({"model": {"type": "WordPiece"}})");
+  const Outcome outcome = run(folder_);
+  EXPECT_TRUE(contains(outcome.failed_lines, "deep/tokenizer.json")) << outcome.failed_lines;
+  write("tokenizer/named/cases.json", R"({"tokenizer": "other.json", "cases": []})");
+  EXPECT_TRUE(contains(run(folder_).failed_lines, "a tokenizer is read from a tokenizer.json"));
+}
+
 using AnyThreads = TemporaryFolder;
 
 // The models of the whole golden set where there is one, else those of the repository.

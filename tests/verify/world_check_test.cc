@@ -36,7 +36,7 @@ class DeafGroup final : public comm::ForwardingGroup {
   const std::string deaf_to_;
 };
 
-// What every rank finds, the same on all, and the lines of the first one's report.
+// The failures that every rank finds, the same on all, and the lines of the first rank's report.
 Failed failures(int ranks, const std::string& deaf_to, std::string* lines = nullptr) {
   const LogCapture quiet;
   std::vector<Failed> failed(static_cast<std::size_t>(ranks));
