@@ -132,7 +132,7 @@ int ask(std::span<const std::string> words) {
   check_usage(args);
   const auto folder = io::find_model(args.model, "", "main");
   const auto tokenizer = tokenizer::load_tokenizer(folder);
-  const auto model = models::load_pretrained(folder, models::Head::question_answering);
+  const auto model = models::load_pretrained(folder, models::HeadKind::question_answering);
   const std::string context = read_context(args);
   const tasks::AnswerOptions options =
       options_of(args, folder, std::min(model->max_positions(), tokenizer->model_max_length()));

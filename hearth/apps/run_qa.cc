@@ -47,7 +47,7 @@ std::unique_ptr<models::Pretrained> load_model(const tasks::RunQaArguments& args
   options.config_overrides = args.model.config_overrides.value_or("");
   if (args.model.config_name) options.config_folder = find_model(args.model, *args.model.config_name);
   return models::load_pretrained(find_model(args.model, args.model.model_name_or_path),
-                                 models::Head::question_answering, options);
+                                 models::HeadKind::question_answering, options);
 }
 
 parallel::Team::Facts facts_of(const models::Config& config) {
@@ -131,7 +131,7 @@ QaRun::QaRun(const tasks::RunQaArguments& args, const parallel::Team& team)
     log_settings(args_.resolved, args_.training);
     explain(args_.training, team_);
   }
-  const tasks::ModelLimits limits{model_->max_positions(), model_->encoder().config().vocab_size};
+  const tasks::ModelLimits limits{model_->max_positions(), model_->backbone_config().vocab_size};
   task_.emplace(args_, tokenizer_, tokenizer_folder_, limits, team_);
   Dataset train_data = args_.training.do_train ? task_->train_data() : Dataset();
   if (args_.training.do_eval) evaluation_ = task_->evaluation_questions();

@@ -7,7 +7,6 @@
 
 #include "hearth/base/error.h"
 #include "hearth/io/hub_cache.h"
-#include "hearth/models/families.h"
 
 namespace hearth::bench {
 namespace {
@@ -51,12 +50,6 @@ models::Config model_config(const std::string& name_or_folder) {
            {"hidden_dropout_prob", 0.1},
            {"attention_probs_dropout_prob", 0.1}},
           name_or_folder};
-}
-
-nn::EncoderConfig encoder_config(const models::Config& config) {
-  const std::string family = config.model_type();
-  if (family == "bert" || family == "roberta") return models::bert_encoder_config(config);
-  return models::build_model(config, models::Head::question_answering, 42)->encoder().config();
 }
 
 }  // namespace hearth::bench

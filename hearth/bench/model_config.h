@@ -3,17 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "hearth/models/config.h"
-#include "hearth/nn/encoder.h"
+#include "hearth/models/family.h"
 
 namespace hearth::bench {
 
 std::vector<std::string> built_in_models();  // bert-tiny ... bert-large
 
 // A built-in model (sizes as Google published them, BERT's vocabulary and dropout), or config.json of a model folder.
+// models::encoder_config() has the sizes of its encoder.
 models::Config model_config(const std::string& name_or_folder);
-
-// The sizes of the encoder, without allocating weights if the family allows it.
-nn::EncoderConfig encoder_config(const models::Config& config);
 
 }  // namespace hearth::bench

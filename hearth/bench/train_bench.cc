@@ -79,10 +79,10 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
         options.batch, options.seq, options.steps, options.warmup);
   std::vector<std::int64_t> lengths;
   if (!options.lengths.empty()) lengths = read_lengths(options.lengths, options.seq);
-  const auto model = models::build_model(model_config(options.model), models::Head::question_answering, 42);
+  const auto model = models::build_model(model_config(options.model), models::HeadKind::question_answering, 42);
   check(options.seq <= model->max_positions(), "--seq {} is longer than the limit of {}, {} positions", options.seq,
         options.model, model->max_positions());
-  const nn::EncoderConfig& encoder = model->encoder().config();
+  const nn::EncoderConfig& encoder = model->backbone_config();
   parallel::DataParallel learner(model->parameters(), {}, team, options.distribution);
   optim::LossScaler scaler(options.dtype == DType::f16);
   GemmCeiling ceiling(encoder, options.dtype);

@@ -77,7 +77,7 @@ void Config::require(std::string_view key, const io::Json& value) const {
         key, found == values_.end() ? "" : found->dump(), value.dump());
 }
 
-void Config::override_fields(std::string_view overrides, const std::vector<std::string_view>& known) {
+void Config::override_fields(std::string_view overrides, std::span<const std::string_view> known) {
   while (!overrides.empty()) {
     const std::string_view item = overrides.substr(0, overrides.find(','));
     overrides.remove_prefix(std::min(overrides.size(), item.size() + 1));

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "hearth/io/json.h"
 #include "hearth/kernels/activation.h"
@@ -32,7 +32,7 @@ class Config {
   // Applies "hidden_dropout_prob=0,layer_norm_eps=1e-5". Fields must be in config.json or in `known`. Commas separate
   // the fields, so a value cannot contain one. A value is parsed as JSON (`true`, not `True`); anything else is a
   // string.
-  void override_fields(std::string_view overrides, const std::vector<std::string_view>& known);
+  void override_fields(std::string_view overrides, std::span<const std::string_view> known);
 
   const io::Json& values() const { return values_; }
   const std::string& file() const { return file_; }

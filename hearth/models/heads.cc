@@ -1,10 +1,28 @@
-#include "hearth/models/heads.h"
-
+#include "hearth/base/error.h"
+#include "hearth/models/family.h"
+#include "hearth/models/head.h"
+#include "hearth/nn/layers.h"
 #include "hearth/ops/dropout.h"
 #include "hearth/ops/loss.h"
+#include "hearth/ops/rows.h"
 
 namespace hearth::models {
 namespace {
+
+constexpr std::int64_t kIgnored = -100;  // the label that transformers leaves out of the loss
+
+struct Parts {
+  const Family& family;
+  const Config& config;
+  const nn::Cursor& root;
+  const nn::Encoder& backbone;
+
+  const nn::EncoderConfig& encoder() const { return backbone.config(); }
+  float rate(const DropoutRate& dropout) const { return dropout.of(config, encoder()); }
+  nn::Linear linear(std::string_view name, std::int64_t outputs) const {
+    return {root / name, encoder().hidden, outputs, encoder().init_range};
+  }
+};
 
 Var column(const Tensor& matrix, std::int64_t index) {
   Tensor column({matrix.rows()}, DType::f32);
@@ -13,32 +31,137 @@ Var column(const Tensor& matrix, std::int64_t index) {
   return Var(column);
 }
 
-}  // namespace
-
-SpanHead::SpanHead(const nn::Cursor& root, const nn::EncoderConfig& config, float dropout)
-    : outputs_(root / "qa_outputs", config.hidden, 2, config.init_range),
-      dropout_(dropout),
-      site_(root.dropout_site()) {}
-
-nn::ModelOutput SpanHead::operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const {
-  const Var kept = ops::dropout(ctx, hidden, dropout_, site_);
-  const Var logits = outputs_.logits(ctx, kept);  // (T, 2)
-  nn::ModelOutput output;
-  output.logits = {{"start_logits", column(logits.value(), 0)}, {"end_logits", column(logits.value(), 1)}};
-  const auto starts = batch.labels.find("start_positions"), ends = batch.labels.find("end_positions");
-  if (starts != batch.labels.end() && ends != batch.labels.end())
-    output.loss = ops::span_loss(ctx, logits, starts->second, ends->second);
+// Logits of one class per row, (rows, classes), with the cross entropy where the batch has labels.
+nn::ModelOutput classified(ops::Context& ctx, const Batch& batch, const Var& logits) {
+  nn::ModelOutput output{{}, {{"logits", logits}}};
+  if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end()) {
+    check(logits.value().row_size() > 1, "a model with one label is a regression, which has no loss here; give it two");
+    output.loss = ops::cross_entropy(ctx, logits, labels->second, kIgnored, ctx.label_smoothing);
+  }
   return output;
 }
 
-nn::ModelOutput classify(ops::Context& ctx, const Batch& batch, const Var& logits, float label_smoothing) {
-  nn::ModelOutput output{{}, {{"logits", logits}}};
-  if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end()) {
-    check(logits.value().row_size() > 1,
-          "a model with one label is a regression model, for which there is no loss; use at least two labels");
-    output.loss = ops::cross_entropy(ctx, logits, labels->second, -100, label_smoothing);
+class Dropout {
+ public:
+  Dropout(const nn::Cursor& root, float rate) : rate_(rate), site_(root.dropout_site()) {}
+  Var operator()(ops::Context& ctx, const Var& x) const { return ops::dropout(ctx, x, rate_, site_); }
+
+ private:
+  float rate_;
+  std::uint32_t site_;
+};
+
+// Start and end logits of each token, (T) each.
+class SpanHead final : public Head {
+ public:
+  explicit SpanHead(const Parts& parts)
+      : outputs_(parts.linear("qa_outputs", 2)), dropout_(parts.root, parts.rate(parts.family.span_dropout)) {}
+
+  nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
+    const Var kept = dropout_(ctx, hidden);
+    const Var logits = outputs_.logits(ctx, kept);  // (T, 2)
+    nn::ModelOutput output;
+    output.logits = {{"start_logits", column(logits.value(), 0)}, {"end_logits", column(logits.value(), 1)}};
+    const auto starts = batch.labels.find("start_positions"), ends = batch.labels.find("end_positions");
+    if (starts != batch.labels.end() && ends != batch.labels.end())
+      output.loss = ops::span_loss(ctx, logits, starts->second, ends->second);
+    return output;
   }
-  return output;
+
+ private:
+  nn::Linear outputs_;
+  Dropout dropout_;
+};
+
+// Logits of each sequence, (S, labels).
+class SequenceClassifier final : public Head {
+ public:
+  explicit SequenceClassifier(const Parts& parts)
+      : variant_(parts.family.classifier),
+        dense_(parts.linear(variant_.dense, parts.encoder().hidden)),
+        output_(parts.linear(variant_.output, parts.config.num_labels())),
+        before_(parts.root, variant_.drops_input ? parts.rate(variant_.dropout) : 0),
+        after_(parts.root, parts.rate(variant_.dropout)) {
+    parts.config.require("problem_type", "single_label_classification");
+  }
+
+  nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
+    const Var first = ops::first_tokens(ctx, hidden);  // (S, H)
+    ops::Context per_sequence = ctx.over_rows(nn::sequence_rows_of(batch));
+    const Var kept = before_(per_sequence, first);
+    const Var mixed = dense_(per_sequence, kept, variant_.activation);
+    const Var pooled = after_(per_sequence, mixed);
+    return classified(per_sequence, batch, output_.logits(per_sequence, pooled));
+  }
+
+ private:
+  ClassifierVariant variant_;
+  nn::Linear dense_, output_;
+  Dropout before_, after_;
+};
+
+// Logits of each token, (T, labels).
+class TokenClassifier final : public Head {
+ public:
+  explicit TokenClassifier(const Parts& parts)
+      : output_(parts.linear("classifier", parts.config.num_labels())),
+        dropout_(parts.root, parts.rate(parts.family.token_dropout)) {}
+
+  nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
+    const Var kept = dropout_(ctx, hidden);
+    return classified(ctx, batch, output_.logits(ctx, kept));
+  }
+
+ private:
+  nn::Linear output_;
+  Dropout dropout_;
+};
+
+// Logits of each token over the vocabulary, (T, V), with the word embeddings as weights.
+class MaskedLmHead final : public Head {
+ public:
+  MaskedLmHead(const Parts& parts, const MaskedLmVariant& variant)
+      : dense_(parts.linear(variant.dense, parts.encoder().hidden)),
+        norm_(parts.root / variant.norm, parts.encoder().hidden, parts.encoder().eps),
+        bias_(&(parts.root / variant.bias).parameter("bias", {parts.encoder().vocab_size}, nn::Init::zeros())),
+        words_(&parts.backbone.word_embeddings()),
+        activation_(parts.encoder().activation) {
+    parts.config.require("tie_word_embeddings", true);
+  }
+
+  nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
+    const Var transformed = dense_(ctx, hidden, activation_);
+    const Var normed = norm_(ctx, transformed);
+    const Var logits =
+        ops::linear(ctx, normed, *words_, bias_, kernels::Activation::none, format_of(ops::Value::logit, ctx.compute));
+    return classified(ctx, batch, logits);
+  }
+
+ private:
+  nn::Linear dense_;
+  nn::LayerNorm norm_;
+  Parameter *bias_, *words_;
+  kernels::Activation activation_;
+};
+
+}  // namespace
+
+std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Config& config, const nn::Cursor& root,
+                                const nn::Encoder& backbone) {
+  const Parts parts{family, config, root, backbone};
+  switch (kind) {
+    case HeadKind::question_answering:
+      return std::make_unique<SpanHead>(parts);
+    case HeadKind::sequence_classification:
+      return std::make_unique<SequenceClassifier>(parts);
+    case HeadKind::token_classification:
+      return std::make_unique<TokenClassifier>(parts);
+    case HeadKind::masked_lm:
+      check(family.masked_lm.has_value(), "{}: {} has no head for {} here; bert has one", config.file(),
+            family.model_type, name_of(kind));
+      return std::make_unique<MaskedLmHead>(parts, *family.masked_lm);
+  }
+  fail("[models] unknown head {}", static_cast<int>(kind));
 }
 
 }  // namespace hearth::models

@@ -12,6 +12,7 @@
 #include "hearth/io/file.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/kernels/elementwise.h"
+#include "hearth/models/family.h"
 
 namespace hearth::models {
 namespace {
@@ -30,16 +31,14 @@ std::string list(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string_view name_of(Head head) {
-  switch (head) {
-    case Head::question_answering:
-      return "question answering";
-    case Head::sequence_classification:
-      return "sequence classification";
-    case Head::masked_lm:
-      return "masked language modelling";
-  }
-  fail("unknown head");
+Pretrained::Pretrained(Config config, HeadKind head)
+    : config_(std::move(config)),
+      prefix_(std::string(family_of(config_).prefix) + "."),
+      architecture_(std::string(family_of(config_).class_name) + std::string(architecture_suffix(head))),
+      backbone_(nn::Cursor(blueprint_, std::string(family_of(config_).prefix)), encoder_config(config_),
+                *family_of(config_).names),
+      head_(make_head(head, family_of(config_), config_, nn::Cursor(blueprint_), backbone_)) {
+  parameters().allocate();
 }
 
 bool Pretrained::belongs_to_head(std::string_view name) const {
@@ -95,12 +94,12 @@ void Pretrained::initialise_all(std::uint64_t seed) {
 nn::ModelOutput Pretrained::forward(ops::Context& ctx, const Batch& batch) {
   const Span span("forward");
   ctx.sequences = nn::sequences_of(batch);
-  const Var hidden = encoder()(ctx, batch);
-  return head(ctx, batch, hidden);
+  const Var hidden = backbone_(ctx, batch);
+  return (*head_)(ctx, batch, hidden);
 }
 
 std::int64_t Pretrained::max_positions() const {
-  const nn::EncoderConfig& config = encoder().config();
+  const nn::EncoderConfig& config = backbone_.config();
   return config.positions - (config.positions_follow_padding ? config.padding_id + 1 : 0);
 }
 

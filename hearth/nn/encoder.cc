@@ -75,7 +75,7 @@ Var Encoder::operator()(ops::Context& ctx, const Batch& batch) const {
   const Var normed = norm_(ctx, embedded);
   Var x = ops::dropout(ctx, normed, config_.hidden_dropout, dropout_site_);
   for (const EncoderLayer& layer : layers_) {
-    if (gradient_checkpointing && ctx.tape != nullptr) {
+    if (ctx.gradient_checkpointing && ctx.tape != nullptr) {
       x = ops::checkpointed(ctx, x, [&layer](ops::Context& inner, const Var& input) { return layer(inner, input); });
     } else {
       x = layer(ctx, x);

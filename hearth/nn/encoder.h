@@ -51,8 +51,6 @@ class Encoder {
   double training_flops(const Batch& batch) const;
   Parameter& word_embeddings() const { return *word_; }
 
-  bool gradient_checkpointing = false;
-
  private:
   std::vector<std::int32_t> position_ids(const Batch& batch) const;
 

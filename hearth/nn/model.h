@@ -23,10 +23,7 @@ class Model {
   virtual ~Model() = default;
 
   virtual ModelOutput forward(ops::Context& ctx, const Batch& batch) = 0;
-  virtual std::int64_t max_positions() const = 0;               // the longest sequence it accepts
   virtual double training_flops(const Batch& batch) const = 0;  // of a forward and backward pass
-  virtual void set_gradient_checkpointing(bool on) = 0;
-  virtual void set_label_smoothing(float factor) = 0;
   // Writes config.json and model.safetensors, a folder that transformers loads.
   virtual void save_pretrained(const std::filesystem::path& folder) const = 0;
 

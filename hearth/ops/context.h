@@ -17,7 +17,16 @@ struct Context {
   DType compute = DType::f32;  // the dtype of activations and matmuls; ops/precision.h has the table
   bool training = false;       // dropout is on
   std::uint64_t seed = 0, step = 0;
-  kernels::Sequences sequences;  // how the packed row of tokens is cut into sequences
+  kernels::Sequences sequences = {};    // how the packed row of tokens is cut into sequences
+  bool gradient_checkpointing = false;  // layers keep their inputs alone and run again in the backward pass
+  float label_smoothing = 0;            // of classification losses
+
+  // The same pass for tensors whose rows are cut in another way: one row per sequence, say.
+  Context over_rows(const kernels::Sequences& rows) const {
+    Context other = *this;
+    other.sequences = rows;
+    return other;
+  }
 
   // `site` numbers the dropout layers of a model.
   kernels::Dropout dropout(float p, std::uint32_t site) const {

@@ -38,8 +38,6 @@ Trainer::Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, T
   const MemoryStage stage(memory_, "init");
   const Timer preparing;
   args_.validate();
-  model_.set_gradient_checkpointing(args_.gradient_checkpointing);
-  model_.set_label_smoothing(static_cast<float>(args_.label_smoothing_factor));
   for (const auto& parameter : model_.parameters().parameters())
     if (!parameter->is_embedding) multiplied_parameters_ += parameter->shape.size();
   team_.check_agreement(shared_facts(args_, model_.parameters(), train_data_));
@@ -173,7 +171,8 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
   };
   std::int64_t batches_done = next;
   data::Prefetcher<std::vector<Batch>> windows(next_window, kWindowsAhead);
-  const StepOptions options{args_.train_format(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed)};
+  const StepOptions options{args_.train_format(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed),
+                            args_.gradient_checkpointing, static_cast<float>(args_.label_smoothing_factor)};
   while (!stop_) {
     const Timer step_timer;
     const std::optional<std::vector<Batch>> window = [&] {

@@ -27,6 +27,8 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& learner, opti
     ctx.training = true;
     ctx.seed = options.seed;
     ctx.step = step;
+    ctx.gradient_checkpointing = options.gradient_checkpointing;
+    ctx.label_smoothing = options.label_smoothing;
     const Var loss = model.forward(ctx, batch).loss;
     check(loss.defined(), "[training_step] the batch has no labels to compute a loss from");
     result.loss += double{loss.value().item()} / count;

@@ -12,6 +12,8 @@ struct StepOptions {
   DType compute = DType::f32;
   double max_grad_norm = 1.0;  // 0: no clipping
   std::uint64_t seed = 42;
+  bool gradient_checkpointing = false;
+  float label_smoothing = 0;
 };
 
 struct StepResult {

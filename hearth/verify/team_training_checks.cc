@@ -24,7 +24,7 @@ std::unique_ptr<models::Pretrained> tiny_model() {
                                {"max_position_embeddings", kLongest},
                                {"type_vocab_size", 2}},
                               "a tiny model"},
-                             models::Head::question_answering, kSeed);
+                             models::HeadKind::question_answering, kSeed);
 }
 
 void append_sample(Batch& batch, std::int64_t item, std::uint32_t number) {

@@ -9,7 +9,8 @@
 
 #include "hearth/base/error.h"
 #include "hearth/io/json.h"
-#include "hearth/models/pretrained.h"
+#include "hearth/models/family.h"
+#include "hearth/models/head.h"
 #include "hearth/verify/golden.h"
 
 namespace hearth::verify {

@@ -129,7 +129,7 @@ std::unique_ptr<models::Pretrained> make_bert() {
                         {"initializer_range", 0.1},
                         {"hidden_dropout_prob", 0.0},
                         {"attention_probs_dropout_prob", 0.0}};
-  return models::build_model(models::Config(config, "config.json"), models::Head::question_answering, 7);
+  return models::build_model(models::Config(config, "config.json"), models::HeadKind::question_answering, 7);
 }
 
 Batch make_batch() {

@@ -53,13 +53,12 @@ constexpr double kOfTheProgram = 8 << 20;
   plan.batch = 24;
   plan.gradient_checkpointing = true;
   cpu::set_num_threads(static_cast<int>(plan.threads));
-  const auto model = models::build_model(model_config("bert-tiny"), models::Head::question_answering, 42);
-  model->set_gradient_checkpointing(true);
+  const auto model = models::build_model(model_config("bert-tiny"), models::HeadKind::question_answering, 42);
   parallel::DataParallel learner(model->parameters(), {});
   optim::LossScaler scaler(false);
-  Workload workload(model->encoder().config(), plan.batch, plan.seq, {});
+  Workload workload(model->backbone_config(), plan.batch, plan.seq, {});
   const Batch batch = workload.next();
-  training_step(*model, learner, scaler, std::span(&batch, 1), 0, 3e-5, {.compute = plan.dtype});
+  training_step(*model, learner, scaler, std::span(&batch, 1), 0, 3e-5, {.compute = plan.dtype, .gradient_checkpointing = true});
   exit_by_closeness(static_cast<double>(cpu::process_usage().peak_resident_bytes),
                     estimate_memory(tiny(), plan).total());
 }
@@ -84,7 +83,7 @@ TEST_F(MemoryEstimateDeathTest, IsWithinATenthWithGradientCheckpointing) {
 }
 
 TEST(MemoryEstimateTest, CountsTheWeightsOfTheModel) {
-  const auto model = models::build_model(model_config("bert-tiny"), models::Head::question_answering, 42);
+  const auto model = models::build_model(model_config("bert-tiny"), models::HeadKind::question_answering, 42);
   const MemoryEstimate estimate = estimate_memory(tiny(), small_plan(DType::bf16));
   EXPECT_EQ(estimate.weights, 4.0 * static_cast<double>(model->parameters().element_count()));
   EXPECT_EQ(estimate.copies, 2.0 * (2 * (4 * 128 * 128 + 2 * 128 * 512) + 2 * 128));

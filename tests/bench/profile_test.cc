@@ -75,8 +75,8 @@ TEST(ProfilerTest, KeepsSingleSpansOfTheFirstStepsOnly) {
 }
 
 TEST_F(SmallModel, TrainingWritesProfileAndTrace) {
-  const auto model = models::build_model(model_config(folder_.string()), models::Head::question_answering, 42);
-  Workload workload(model->encoder().config(), 2, 12, {});
+  const auto model = models::build_model(model_config(folder_.string()), models::HeadKind::question_answering, 42);
+  Workload workload(model->backbone_config(), 2, 12, {});
   Dataset dataset;
   dataset.size = 6;
   dataset.collate = [&](std::span<const std::int64_t>, std::uint32_t) { return workload.next(); };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/models/model_folder.h"
 
 namespace hearth::models {
@@ -9,7 +11,7 @@ namespace {
 
 using kernels::Activation;
 
-constexpr Head kQa = Head::question_answering;
+constexpr HeadKind kQa = HeadKind::question_answering;
 
 class ConfigFile : public ModelFolder {
  protected:
@@ -17,7 +19,7 @@ class ConfigFile : public ModelFolder {
     config_ = io::read_json(golden(golden_model) / "config.json");
     write(config_, weights_in(golden(golden_model)));
   }
-  void expect_refused(const std::vector<std::string>& parts, Head head = kQa) {
+  void expect_refused(const std::vector<std::string>& parts, HeadKind head = kQa) {
     write_config(config_);
     std::vector<std::string> all = parts;
     all.push_back(config_file());
@@ -62,7 +64,7 @@ TEST_F(ConfigFile, HasSizesThatAModelCanHave) {
   use("roberta-cls");
   config_.erase("id2label");
   config_["num_labels"] = std::int64_t{1} << 40;
-  expect_refused({"\"num_labels\" must be at most 2147483647"}, Head::sequence_classification);
+  expect_refused({"\"num_labels\" must be at most 2147483647"}, HeadKind::sequence_classification);
 }
 
 TEST_F(ConfigFile, HasAPaddingTokenOfItsVocabulary) {
@@ -82,7 +84,7 @@ TEST_F(ConfigFile, LeavesTheRestToDefaults) {
                             "hidden_dropout_prob", "attention_probs_dropout_prob"})
     config_.erase(field);
   write_config(config_);
-  const nn::EncoderConfig encoder = load(kQa)->encoder().config();
+  const nn::EncoderConfig encoder = load(kQa)->backbone_config();
   EXPECT_EQ(encoder.token_types, 2);
   EXPECT_EQ(encoder.eps, 1e-12f);
   EXPECT_EQ(encoder.activation, Activation::gelu);
@@ -94,7 +96,7 @@ TEST_F(ConfigFile, LeavesTheRestToDefaults) {
 TEST_F(ConfigFile, NamesAFamilyThatIsKnown) {
   use("bert-qa");
   config_["model_type"] = "t5";
-  expect_refused({"'t5'", "bert, distilbert or roberta"});
+  expect_refused({"'t5'", "use one of bert, distilbert, roberta"});
   config_.erase("model_type");
   expect_refused({"\"model_type\""});
 }
@@ -110,7 +112,7 @@ TEST_F(ConfigFile, NamesAnActivationThatIsKnown) {
                                    {"tanh", Activation::tanh}}) {
     config_["hidden_act"] = name;
     write_config(config_);
-    EXPECT_EQ(load(kQa)->encoder().config().activation, kind);
+    EXPECT_EQ(load(kQa)->backbone_config().activation, kind);
   }
 }
 
@@ -123,7 +125,7 @@ TEST_F(ConfigFile, AsksForNothingUnsupported) {
   }
   use("bert-qa");
   config_["tie_word_embeddings"] = false;
-  expect_refused({"\"tie_word_embeddings\" is false; only true is supported"}, Head::masked_lm);
+  expect_refused({"\"tie_word_embeddings\" is false; only true is supported"}, HeadKind::masked_lm);
   use("distilbert-qa");
   config_["sinusoidal_pos_embds"] = true;
   expect_refused({"\"sinusoidal_pos_embds\" is true; only false is supported"});
@@ -134,11 +136,11 @@ TEST_F(ConfigFile, ClassifiesWithOneLabelAnExample) {
     use(model);
     for (const char* problem : {"regression", "multi_label_classification"}) {
       config_["problem_type"] = problem;
-      expect_refused({"\"problem_type\" is \"" + std::string(problem) + "\""}, Head::sequence_classification);
+      expect_refused({"\"problem_type\" is \"" + std::string(problem) + "\""}, HeadKind::sequence_classification);
     }
     for (const io::Json& problem : {io::Json("single_label_classification"), io::Json(nullptr)}) {
       config_["problem_type"] = problem;
-      EXPECT_NO_THROW(build_model(Config(config_, config_file()), Head::sequence_classification, 1)) << model;
+      EXPECT_NO_THROW(build_model(Config(config_, config_file()), HeadKind::sequence_classification, 1)) << model;
     }
   }
 }
@@ -160,7 +162,7 @@ TEST_F(ConfigFile, HasRatesBelowOneAndHeadsThatDivide) {
 TEST_F(ConfigFile, HasAMaskedLanguageModelForBertAlone) {
   for (const char* model : {"distilbert-qa", "roberta-cls"}) {
     use(model);
-    expect_refused({"masked language modelling is not supported"}, Head::masked_lm);
+    expect_refused({"no head for masked language modelling"}, HeadKind::masked_lm);
   }
 }
 
@@ -181,8 +183,8 @@ TEST_F(ConfigFile, SaysTheHead) {
     return head_of(Config(config_, "config.json"));
   };
   EXPECT_EQ(head_with({"BertForQuestionAnswering"}), kQa);
-  EXPECT_EQ(head_with({"RobertaForSequenceClassification"}), Head::sequence_classification);
-  EXPECT_EQ(head_with({"BertForMaskedLM"}), Head::masked_lm);
+  EXPECT_EQ(head_with({"RobertaForSequenceClassification"}), HeadKind::sequence_classification);
+  EXPECT_EQ(head_with({"BertForMaskedLM"}), HeadKind::masked_lm);
   EXPECT_THROW(head_with({"BertForNextSentencePrediction"}), Error);
   EXPECT_THROW(head_with(io::Json::array()), Error);
   EXPECT_THROW(head_with(nullptr), Error);
@@ -209,9 +211,9 @@ class Overrides : public ConfigFile {
 TEST_F(Overrides, ChangeFields) {
   use("bert-qa");
   const auto model = load(kQa, overridden("hidden_dropout_prob=0.25,layer_norm_eps=1e-5,hidden_act=relu"));
-  EXPECT_EQ(model->encoder().config().hidden_dropout, 0.25f);
-  EXPECT_EQ(model->encoder().config().eps, 1e-5f);
-  EXPECT_EQ(model->encoder().config().activation, Activation::relu);
+  EXPECT_EQ(model->backbone_config().hidden_dropout, 0.25f);
+  EXPECT_EQ(model->backbone_config().eps, 1e-5f);
+  EXPECT_EQ(model->backbone_config().activation, Activation::relu);
   EXPECT_EQ(model->config().values().at("hidden_dropout_prob"), 0.25);
 }
 
@@ -219,7 +221,7 @@ TEST_F(Overrides, MayNameADefaultThatTheFileLeavesOut) {
   use("bert-qa");
   config_.erase("hidden_dropout_prob");
   write_config(config_);
-  EXPECT_EQ(load(kQa, overridden("hidden_dropout_prob=0"))->encoder().config().hidden_dropout, 0);
+  EXPECT_EQ(load(kQa, overridden("hidden_dropout_prob=0"))->backbone_config().hidden_dropout, 0);
 }
 
 TEST_F(Overrides, OfTheNumberOfLabelsReplaceTheirNames) {
@@ -227,9 +229,9 @@ TEST_F(Overrides, OfTheNumberOfLabelsReplaceTheirNames) {
   config_["id2label"] = {{"0", "no"}, {"1", "yes"}};
   config_["label2id"] = {{"no", 0}, {"yes", 1}};
   Config config(config_, config_file());
-  config.override_fields("num_labels=5", {"num_labels"});
+  config.override_fields("num_labels=5", std::array<std::string_view, 1>{"num_labels"});
   EXPECT_EQ(config.num_labels(), 5);
-  const auto model = build_model(config, Head::sequence_classification, 1);
+  const auto model = build_model(config, HeadKind::sequence_classification, 1);
   EXPECT_EQ(weights_of(*model).at("classifier.out_proj.weight").shape(), (Shape{5, 64}));
 }
 
@@ -248,7 +250,7 @@ TEST_F(Overrides, MayComeWithAConfigOfAnotherFolder) {
   io::replace_file(folder_ / "other" / "config.json", io::dump_json(config_, 2));
   LoadOptions options;
   options.config_folder = folder_ / "other";
-  EXPECT_EQ(load(kQa, options)->encoder().config().eps, 1e-3f);
+  EXPECT_EQ(load(kQa, options)->backbone_config().eps, 1e-3f);
 }
 
 }  // namespace

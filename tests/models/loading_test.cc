@@ -7,11 +7,11 @@
 namespace hearth::models {
 namespace {
 
-constexpr Head kQa = Head::question_answering, kClassification = Head::sequence_classification;
+constexpr HeadKind kQa = HeadKind::question_answering, kClassification = HeadKind::sequence_classification;
 
 struct Golden {
   std::string name;
-  Head head;
+  HeadKind head;
   std::string prefix;
 };
 const std::vector<Golden> kGoldens = {
@@ -124,7 +124,7 @@ TEST_F(Loading, PutsAnotherHeadOnAnEncoder) {
   for (const Golden& model : kGoldens) {
     write_as_it_is(model);
     messages_.clear();
-    const Head other = model.head == kQa ? kClassification : kQa;
+    const HeadKind other = model.head == kQa ? kClassification : kQa;
     const Weights weights = weights_of(*load(other)), stored = weights_in(golden(model.name));
     for (const auto& [name, tensor] : stored)
       if (name.starts_with(model.prefix)) {

@@ -73,12 +73,12 @@ class ModelFolder : public TemporaryFolder {
   }
   void write_config(const io::Json& config) { io::replace_file(folder_ / "config.json", io::dump_json(config, 2)); }
 
-  std::unique_ptr<Pretrained> load(Head head, const LoadOptions& options = {}) const {
+  std::unique_ptr<Pretrained> load(HeadKind head, const LoadOptions& options = {}) const {
     return load_pretrained(folder_, head, options);
   }
 
   // Loading must fail with one line that holds all of `parts`.
-  void expect_error(Head head, const std::vector<std::string>& parts, const LoadOptions& options = {}) const {
+  void expect_error(HeadKind head, const std::vector<std::string>& parts, const LoadOptions& options = {}) const {
     const std::string message = error_of([&] { load(head, options); });
     EXPECT_FALSE(message.empty()) << "no error";
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;

@@ -11,7 +11,7 @@ const std::vector<std::string> kGoldens = {"bert-qa", "distilbert-qa", "roberta-
 
 TEST_F(Saving, ComesBackToTheBit) {
   for (const std::string& name : kGoldens) {
-    const Head head = head_of(Config::read(golden(name)));
+    const HeadKind head = head_of(Config::read(golden(name)));
     const auto model = load_pretrained(golden(name), head);
     for (const auto& parameter : model->parameters().parameters())
       for (std::int64_t i = 0; i < parameter->master.size(); ++i) parameter->master.data<float>()[i] *= 1.1f;
@@ -41,7 +41,7 @@ TEST_F(Saving, SaysWhatTheModelHasBecome) {
   write(config, narrow);
   LoadOptions options;
   options.config_overrides = "hidden_dropout_prob=0.3";
-  load(Head::sequence_classification, options)->save_pretrained(folder_ / "saved");
+  load(HeadKind::sequence_classification, options)->save_pretrained(folder_ / "saved");
   const io::Json saved = io::read_json(folder_ / "saved" / "config.json");
   EXPECT_EQ(saved.at("architectures"), io::Json::array({"BertForSequenceClassification"}));
   EXPECT_EQ(saved.at("torch_dtype"), "float32");
@@ -55,10 +55,10 @@ TEST_F(Saving, LeavesTwoLabelsToQuestionAnswering) {
   config["id2label"] = {{"0", "contradiction"}, {"1", "entailment"}, {"2", "neutral"}};
   config["label2id"] = {{"contradiction", 0}, {"entailment", 1}, {"neutral", 2}};
   write(config, weights_in(golden("roberta-cls")));
-  load(Head::question_answering)->save_pretrained(folder_ / "saved");
+  load(HeadKind::question_answering)->save_pretrained(folder_ / "saved");
   EXPECT_EQ(Config::read(folder_ / "saved").num_labels(), 2);
 
-  build_model(Config(config, config_file()), Head::sequence_classification, 1)->save_pretrained(folder_ / "saved");
+  build_model(Config(config, config_file()), HeadKind::sequence_classification, 1)->save_pretrained(folder_ / "saved");
   EXPECT_EQ(io::read_json(folder_ / "saved" / "config.json").at("id2label"), config.at("id2label"));
 }
 

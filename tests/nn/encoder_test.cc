@@ -57,6 +57,7 @@ struct TestEncoder {
     ctx.tape = &tape;
     ctx.compute = compute;
     ctx.training = true;
+    ctx.gradient_checkpointing = gradient_checkpointing;
     ctx.seed = 42;
     ctx.step = 5;
     ctx.sequences = sequences_of(batch);
@@ -74,6 +75,7 @@ struct TestEncoder {
 
   Blueprint blueprint;
   Encoder encoder;
+  bool gradient_checkpointing = false;
   Tensor hidden;
 };
 
@@ -147,7 +149,7 @@ TEST_F(Encoders, GradientsDoNotDependOnTheOrderOfSequences) {
 TEST_F(Encoders, CheckpointingGivesTheSameBits) {
   for (const DType compute : {DType::f32, DType::bf16, DType::f16}) {
     TestEncoder plain(small_config()), checkpoints(small_config());
-    checkpoints.encoder.gradient_checkpointing = true;
+    checkpoints.gradient_checkpointing = true;
     const Batch batch = batch_of({0, 1, 2}, 22);
     std::vector<std::string> order, order_of_checkpoints;
     plain.run(batch, compute, [&](Parameter& p) { order.push_back(p.parts.front().name); });
@@ -164,10 +166,10 @@ TEST_F(Encoders, CheckpointingKeepsLess) {
   const Batch batch = batch_of({0, 1, 2}, 40);
   const auto kept = [&](bool checkpointing) {
     TestEncoder test(config);
-    test.encoder.gradient_checkpointing = checkpointing;
     Tape tape;
     ops::Context ctx;
     ctx.tape = &tape;
+    ctx.gradient_checkpointing = checkpointing;
     ctx.sequences = sequences_of(batch);
     const std::size_t before = cpu::pool_stats().in_use_bytes;
     const Var y = test.encoder(ctx, batch);

@@ -59,7 +59,7 @@ class ToyModel final : public nn::Model {
     const Var logits = classifier_.logits(ctx, first);
     nn::ModelOutput output{{}, {{"logits", logits}}};
     if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end())
-      output.loss = ops::cross_entropy(ctx, logits, labels->second, -100, label_smoothing_);
+      output.loss = ops::cross_entropy(ctx, logits, labels->second, -100, ctx.label_smoothing);
     if (ctx.training && forwards_++ == nan_forward) {
       Tensor nan({}, DType::f32);
       *nan.data<float>() = std::numeric_limits<float>::quiet_NaN();
@@ -68,10 +68,7 @@ class ToyModel final : public nn::Model {
     return output;
   }
 
-  std::int64_t max_positions() const override { return kToyLongest; }
   double training_flops(const Batch& batch) const override { return encoder_.training_flops(batch); }
-  void set_gradient_checkpointing(bool on) override { encoder_.gradient_checkpointing = on; }
-  void set_label_smoothing(float factor) override { label_smoothing_ = factor; }
   void save_pretrained(const std::filesystem::path& folder) const override {
     io::create_directories(folder);
     io::replace_file(folder / "config.json", "{}\n");
@@ -96,7 +93,6 @@ class ToyModel final : public nn::Model {
  private:
   nn::Encoder encoder_;
   nn::Linear classifier_;
-  float label_smoothing_ = 0;
   std::int64_t forwards_ = 0;
 };
 

@@ -37,7 +37,7 @@ TEST_F(Unknown, PartsAreNamed) {
     return write("models/" + name + "/config.json", config);
   };
   add_model("family", R"({"model_type": "albert", "architectures": ["AlbertForSequenceClassification"]})");
-  add_model("head", R"({"model_type": "bert", "architectures": ["BertForTokenClassification"]})");
+  add_model("head", R"({"model_type": "bert", "architectures": ["BertForMultipleChoice"]})");
   add_model("encoder", R"({"model_type": "bert", "architectures": ["BertModel"]})");
   add_model("regression", R"({"model_type": "bert", "architectures": ["BertForSequenceClassification"],
                               "problem_type": "regression"})");
@@ -52,7 +52,7 @@ TEST_F(Unknown, PartsAreNamed) {
   EXPECT_EQ(outcome.failures, 1) << outcome.failed_lines;
   EXPECT_TRUE(contains(outcome.failed_lines, "FAIL  broken  "));
   for (const char* line : {"--    models/family  not known: the family albert",
-                           "--    models/head  not known: the architecture \"BertForTokenClassification\"",
+                           "--    models/head  not known: the architecture \"BertForMultipleChoice\"",
                            "--    models/encoder  not known: the architecture \"BertModel\"",
                            "--    models/regression  not known: the problem_type regression",
                            "--    models/lora  not known: the kind lora",

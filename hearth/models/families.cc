@@ -1,0 +1,41 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "hearth/base/error.h"
+#include "hearth/models/family.h"
+
+namespace hearth::models {
+
+std::span<const Family* const> families() {
+  static constexpr std::array<const Family*, 3> all{&kBert, &kDistilBert, &kRoberta};
+  return all;
+}
+
+bool is_known_family(std::string_view model_type) {
+  return std::ranges::find(families(), model_type, &Family::model_type) != families().end();
+}
+
+const Family& family_of(const Config& config) {
+  const std::string type = config.model_type();
+  const auto found = std::ranges::find(families(), type, &Family::model_type);
+  if (found != families().end()) return **found;
+  std::vector<std::string_view> known;
+  for (const Family* family : families()) known.push_back(family->model_type);
+  fail("{}: model_type '{}' is not supported; use one of {}", config.file(), type, fmt::join(known, ", "));
+}
+
+nn::EncoderConfig encoder_config(const Config& config) {
+  nn::EncoderConfig encoder = family_of(config).encoder(config);
+  check(encoder.hidden % encoder.heads == 0,
+        "{}: the hidden size {} is not a multiple of the number of attention heads, {}", config.file(), encoder.hidden,
+        encoder.heads);
+  return encoder;
+}
+
+float DropoutRate::of(const Config& config, const nn::EncoderConfig& encoder) const {
+  return field.empty() ? 0 : config.rate_or(field, otherwise.value_or(encoder.hidden_dropout));
+}
+
+}  // namespace hearth::models

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "hearth/models/config.h"
+#include "hearth/nn/encoder.h"
+
+namespace hearth::models {
+
+// A dropout rate that config.json gives under `field`; without the field it is `otherwise`, or the encoder's
+// hidden_dropout where that is empty. No field at all: no dropout.
+struct DropoutRate {
+  std::string_view field = {};
+  std::optional<double> otherwise = {};
+
+  float of(const Config& config, const nn::EncoderConfig& encoder) const;
+};
+
+// Sequence classification: first token -> [dropout] -> dense -> activation -> dropout -> output.
+struct ClassifierVariant {
+  std::string_view dense, output;  // parameter names, from the model's root
+  kernels::Activation activation = kernels::Activation::tanh;
+  bool drops_input = false;  // dropout before the dense layer as well
+  DropoutRate dropout;
+};
+
+// Masked language modelling: dense -> the encoder's activation -> layer norm -> word embeddings, tied, and a bias.
+struct MaskedLmVariant {
+  std::string_view dense, norm, bias;
+};
+
+// A model family: how its config.json describes the encoder, how Hugging Face names its parameters, and what its heads
+// look like. One constant per family, in a file of its own; families.cc lists them.
+struct Family {
+  std::string_view model_type;  // config.json's
+  std::string_view class_name;  // "Bert": the architectures are BertForQuestionAnswering, ...
+  std::string_view prefix;      // "bert": the encoder's parameters are bert.encoder.layer.0...
+  const nn::EncoderNames* names;
+  nn::EncoderConfig (*encoder)(const Config&);
+  DropoutRate span_dropout;
+  ClassifierVariant classifier;
+  DropoutRate token_dropout;
+  std::optional<MaskedLmVariant> masked_lm;
+  std::span<const std::string_view> fields;  // that config.json may leave out and --config_overrides may set
+};
+
+extern const Family kBert, kDistilBert, kRoberta;
+
+const Family& family_of(const Config& config);  // an error names the supported model types
+bool is_known_family(std::string_view model_type);
+std::span<const Family* const> families();
+// The encoder that config.json describes.
+nn::EncoderConfig encoder_config(const Config& config);
+
+// Shared by BERT and its descendants.
+nn::EncoderConfig bert_encoder_config(const Config& config);
+extern const nn::EncoderNames kBertNames;
+extern const std::array<std::string_view, 9> kBertFields;
+
+}  // namespace hearth::models

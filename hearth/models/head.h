@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "hearth/models/config.h"
+#include "hearth/nn/encoder.h"
+#include "hearth/nn/model.h"
+
+namespace hearth::models {
+
+enum class HeadKind { question_answering, sequence_classification, token_classification, masked_lm };
+std::string_view name_of(HeadKind);              // "question answering"
+std::string_view architecture_suffix(HeadKind);  // "ForQuestionAnswering": Hugging Face's class is FAMILY + suffix
+// The head that config.json's "architectures" names; nothing if it names another head than these.
+std::optional<HeadKind> known_head_of(const Config& config);
+HeadKind head_of(const Config& config);  // the same, but another head is an Error
+
+// The layers behind the backbone: hidden states (T, H) in, logits and, where the batch has labels, the loss out.
+class Head {
+ public:
+  virtual ~Head() = default;
+  virtual nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const = 0;
+};
+
+struct Family;
+// Adds the head's parameters below `root`. A family that does not have the head is an error.
+std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Config& config, const nn::Cursor& root,
+                                const nn::Encoder& backbone);
+
+}  // namespace hearth::models
