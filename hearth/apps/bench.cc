@@ -147,8 +147,10 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   options.distribution = data_parallel_options(training);
   if (in_turn) options.before_step = stop_until_continued;
   training.num_threads = run.threads;
-  const bench::TrainBenchResult result = bench::bench_train(options, join(training, world));
-  return run.end({result.to_json()}, result.to_text());
+  return run_in_team(training, world, [&](const parallel::Team& team) {
+    const bench::TrainBenchResult result = bench::bench_train(options, team);
+    return run.end({result.to_json()}, result.to_text());
+  });
 }
 
 int bench_all_reduce(std::span<const std::string> words, const comm::World& world) {
@@ -169,12 +171,13 @@ int bench_all_reduce(std::span<const std::string> words, const comm::World& worl
   if (!run.begin(words)) return 0;
   options.dtypes = formats_named(dtypes);
   training.num_threads = run.threads;
-  const parallel::Team team = join(training, world);
-  const std::string backend(team.group().backend());
-  const bench::Communication by{
-      backend, team.size() > 1 ? comm::load_plugin(backend, world.launcher).library : "one process", team.size()};
-  const auto rows = bench::bench_all_reduce(team.group(), options);
-  return run.end(bench::to_json(rows, by), bench::to_text(rows, by));
+  return run_in_team(training, world, [&](const parallel::Team& team) {
+    const std::string backend(team.group().backend());
+    const bench::Communication by{
+        backend, team.size() > 1 ? comm::load_plugin(backend, world.launcher).library : "one process", team.size()};
+    const auto rows = bench::bench_all_reduce(team.group(), options);
+    return run.end(bench::to_json(rows, by), bench::to_text(rows, by));
+  });
 }
 
 // For benchmarks that several processes run together.

@@ -8,6 +8,13 @@
 
 namespace hearth::apps {
 
+inline constexpr int kFailureStatus = 1, kUsageStatus = 2;
+
+// Thrown where an error has been printed already: the program ends with this status.
+struct Reported {
+  int status;
+};
+
 // A subcommand of `hearth`. `words` follow its name; the result is the exit status. Errors are thrown: a UsageError
 // ends the program with status 2, any other with 1.
 struct Command {

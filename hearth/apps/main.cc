@@ -22,8 +22,6 @@
 
 namespace {
 
-constexpr int kUsageStatus = 2;
-
 void print_usage() {
   fmt::print("hearth {}: fine-tunes transformers on CPUs\n\nusage: hearth COMMAND [arguments]\n\ncommands:\n",
              hearth::kVersion);
@@ -53,14 +51,14 @@ int fail_with_unknown(const std::string& word) {
   hearth::apps::print_error(fmt::format(
       "'{}' is not a command{}", word,
       nearest.empty() ? "; 'hearth --help' lists the commands" : hearth::did_you_mean("'hearth " + nearest + "'")));
-  return kUsageStatus;
+  return hearth::apps::kUsageStatus;
 }
 
 int run(const std::vector<std::string>& words) {
   if (words.size() == 2 && words[0] == "help") return run({words[1], "--help"});
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     print_usage();
-    return words.empty() ? kUsageStatus : 0;
+    return words.empty() ? hearth::apps::kUsageStatus : 0;
   }
   if (words[0] == "--version" || words[0] == "version") {
     fmt::print("hearth {}\n", hearth::kVersion);
@@ -72,7 +70,7 @@ int run(const std::vector<std::string>& words) {
 }
 
 // Ends without destructors of static objects: an MPI or oneCCL library might wait there for processes that are gone.
-[[noreturn]] void fail_with(const std::string& sentence, int status = 1) {
+[[noreturn]] void fail_with(const std::string& sentence, int status = hearth::apps::kFailureStatus) {
   hearth::apps::print_error(sentence);
   std::_Exit(status);
 }
@@ -98,8 +96,10 @@ int main(int argc, char** argv) {
   hearth::set_log_sink(log_to_terminal);
   try {
     return run({argv + 1, argv + argc});
+  } catch (const hearth::apps::Reported& reported) {
+    std::_Exit(reported.status);  // see fail_with
   } catch (const hearth::UsageError& error) {
-    fail_with(error.what(), kUsageStatus);
+    fail_with(error.what(), hearth::apps::kUsageStatus);
   } catch (const std::filesystem::filesystem_error& error) {
     fail_with(error.path1().string() + ": " + error.code().message());
   } catch (const std::bad_alloc&) {

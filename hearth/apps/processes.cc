@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/apps/command.h"
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
@@ -35,6 +36,36 @@ LogLevel level_named(std::string_view name, LogLevel passive) {
   return name == "error" || name == "critical" ? LogLevel::error : LogLevel::info;
 }
 
+parallel::Team join(const TrainingArguments& args, comm::World world) {
+  // Old versions of torch's launcher pass the local rank as a flag; newer ones set LOCAL_RANK, which wins.
+  if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty()) {
+    world.local_rank = static_cast<int>(args.local_rank);
+    if (environment("LOCAL_WORLD_SIZE").empty()) world.local_size = world.size;
+  }
+  check(world.local_rank < world.local_size,
+        "--local_rank {} must be below the number of processes on this host, {}: set LOCAL_WORLD_SIZE",
+        world.local_rank, world.local_size);
+  log_as(world, args);
+  comm::ConnectOptions options;
+  options.backend = args.ddp_backend;
+  options.timeout = std::chrono::seconds(args.ddp_timeout);
+  options.cpus = launch::place_this_process(world.local_rank, world.local_size);
+  if (args.num_threads > 0) cpu::set_num_threads(static_cast<int>(args.num_threads));
+  cpu::features();  // may fork to probe AMX, which MPI forbids once comm::connect has initialised it
+  std::shared_ptr<comm::ProcessGroup> group = comm::connect(world, options);
+  const bool overlaps = overlap_pays(world, group->backend(), options.cpus);
+  launch::take_turns(world, *group);
+  parallel::Team team(std::move(group), world.local_rank, overlaps);
+  if (team.size() > 1)
+    log_info("{} processes, {} of them on this host, over {}", team.size(), world.local_size, team.group().backend());
+  return team;
+}
+
+[[noreturn]] void report(const comm::World& world, const Error& error, int status) {
+  print_error(fmt::format("rank {}: {}", world.rank, error.what()));
+  throw Reported{status};
+}
+
 }  // namespace
 
 void log_as(const comm::World& world) {
@@ -59,36 +90,17 @@ int run_as(const comm::World& world, const std::function<int()>& body) {
     return body();
   } catch (const UsageError& error) {
     if (world.size == 1) throw;
-    throw UsageError(fmt::format("rank {}: {}", world.rank, error.what()));
+    report(world, error, kUsageStatus);
   } catch (const Error& error) {
     if (world.size == 1) throw;
-    fail("rank {}: {}", world.rank, error.what());
+    report(world, error, kFailureStatus);
   }
 }
 
-parallel::Team join(const TrainingArguments& args, comm::World world) {
-  // Old versions of torch's launcher pass the local rank as a flag; newer ones set LOCAL_RANK, which wins.
-  if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty()) {
-    world.local_rank = static_cast<int>(args.local_rank);
-    if (environment("LOCAL_WORLD_SIZE").empty()) world.local_size = world.size;
-  }
-  check(world.local_rank < world.local_size,
-        "--local_rank {} must be below the number of processes on this host, {}: set LOCAL_WORLD_SIZE",
-        world.local_rank, world.local_size);
-  log_as(world, args);
-  comm::ConnectOptions options;
-  options.backend = args.ddp_backend;
-  options.timeout = std::chrono::seconds(args.ddp_timeout);
-  options.cpus = launch::place_this_process(world.local_rank, world.local_size);
-  if (args.num_threads > 0) cpu::set_num_threads(static_cast<int>(args.num_threads));
-  cpu::features();  // may fork to probe AMX, which MPI forbids once comm::connect has initialised it
-  std::shared_ptr<comm::ProcessGroup> group = comm::connect(world, options);
-  const bool overlaps = overlap_pays(world, group->backend(), options.cpus);
-  launch::take_turns(world, *group);
-  parallel::Team team(std::move(group), world.local_rank, overlaps);
-  if (team.size() > 1)
-    log_info("{} processes, {} of them on this host, over {}", team.size(), world.local_size, team.group().backend());
-  return team;
+int run_in_team(const TrainingArguments& args, const comm::World& world,
+                const std::function<int(const parallel::Team&)>& body) {
+  const parallel::Team team = join(args, world);
+  return run_as(world, [&] { return body(team); });
 }
 
 }  // namespace hearth::apps

@@ -222,16 +222,17 @@ int run(std::span<const std::string> words, const comm::World& world) {
     return 0;
   }
   if (!args.training.max_isa.empty()) cpu::set_max_isa(args.training.max_isa);
-  const parallel::Team team = join(args.training, world);
-  for (const std::string& notice : args.notices) log_info("{}", notice);
-  team.check_agreement(shared_facts(args.resolved));
-  QaRun run(args, team);
-  run.begin();
-  if (args.training.do_train) run.train();
-  if (args.training.do_eval) run.evaluate();
-  if (args.training.do_predict) run.predict();
-  run.end(since_start);
-  return 0;
+  return run_in_team(args.training, world, [&](const parallel::Team& team) {
+    for (const std::string& notice : args.notices) log_info("{}", notice);
+    team.check_agreement(shared_facts(args.resolved));
+    QaRun run(args, team);
+    run.begin();
+    if (args.training.do_train) run.train();
+    if (args.training.do_eval) run.evaluate();
+    if (args.training.do_predict) run.predict();
+    run.end(since_start);
+    return 0;
+  });
 }
 
 }  // namespace

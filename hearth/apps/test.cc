@@ -14,10 +14,7 @@ namespace {
 
 constexpr std::int64_t kTimeout = 120;
 
-int check_this_world(const comm::World& world) {
-  TrainingArguments training;
-  training.ddp_timeout = kTimeout;
-  const parallel::Team team = join(training, world);
+int check_team(const parallel::Team& team) {
   verify::Report report([](bool, std::string_view line) {
     fmt::print("{}\n", line);
     std::fflush(stdout);
@@ -53,7 +50,9 @@ int test(std::span<const std::string> words) {
   const comm::World world = comm::world_from_environment();
   if (in_world) {
     log_as(world);
-    return run_as(world, [&] { return check_this_world(world); });
+    TrainingArguments training;
+    training.ddp_timeout = kTimeout;
+    return run_as(world, [&] { return run_in_team(training, world, check_team); });
   }
   const int status = launch_checks(config_file);
   if (status == 0 && world.rank == 0) fmt::print("Test is a success! You are ready for your distributed training!\n");

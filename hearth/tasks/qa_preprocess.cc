@@ -107,9 +107,11 @@ template <class Takes, class Extra>
 QaFeatures prepare(std::span<const QaExample> examples, const Tokenizer& tokenizer, const QaFeatureOptions& options,
                    const FeatureProgress& progress, const Takes& takes, const Extra& extra) {
   check(options.doc_stride >= 0, "doc_stride is {}; it must not be negative", options.doc_stride);
-  check(options.doc_stride < options.max_seq_length - tokenizer.special_tokens(true),
-        "doc_stride {} must be less than what max_seq_length {} leaves for the context", options.doc_stride,
-        options.max_seq_length);
+  check(
+      options.doc_stride < options.max_seq_length - tokenizer.special_tokens(true),
+      "--doc_stride {} is too large: windows of {} tokens hold {} special tokens, the question and the overlap; give a "
+      "smaller --doc_stride",
+      options.doc_stride, options.max_seq_length, tokenizer.special_tokens(true));
   const Contexts contexts = tokenize_contexts(examples, tokenizer);
 
   const auto count = static_cast<std::int64_t>(examples.size());

@@ -168,6 +168,19 @@ TEST_F(Faults, ARestartOfRunQaResumes) {
   EXPECT_TRUE(contains(outcome.out, "resume_from_checkpoint         out/checkpoint-2")) << outcome.out;
 }
 
+// The other rank ends as soon as it hears of the failure, and then the launcher ends the rank that failed.
+TEST_F(Faults, TheErrorOfTheRankThatFailedIsShown) {
+  const fs::path plugins = fs::path(HEARTH_PROGRAM).parent_path().parent_path() / "lib/hearth";
+  if (!fs::exists(plugins / "libhearth_comm_gloo.so")) GTEST_SKIP() << "the plug-in gloo was not built";
+  for (int round = 0; round < 3; ++round) {
+    const Outcome outcome = launch(kTwo + "run_qa --model_name_or_path " + start_model().string() + " --train_file " +
+                                   (kFixtures / "train.json").string() +
+                                   " --max_seq_length 64 --doc_stride 63 --do_train --output_dir out");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_TRUE(contains(outcome.err, "rank 0: --doc_stride 63 is too large")) << outcome.err;
+  }
+}
+
 TEST_F(Faults, ASignalReachesTheRanks) {
   const Outcome outcome =
       launch(kTwo +
