@@ -153,7 +153,7 @@ TEST(QaFeatures, StrideMustFit) {
                              {.max_seq_length = max_seq_length, .doc_stride = doc_stride});
     });
   };
-  EXPECT_TRUE(contains(error_with(128, 128), "doc_stride 128 must be less than"));
+  EXPECT_TRUE(contains(error_with(128, 128), "--doc_stride 128 is too large"));
   EXPECT_TRUE(contains(error_with(64, -1), "doc_stride is -1"));
   const std::string error = error_with(64, 55);
   EXPECT_TRUE(contains(error, "Question q"));
