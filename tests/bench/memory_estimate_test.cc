@@ -58,7 +58,8 @@ constexpr double kOfTheProgram = 8 << 20;
   optim::LossScaler scaler(false);
   Workload workload(model->backbone_config(), plan.batch, plan.seq, {});
   const Batch batch = workload.next();
-  training_step(*model, learner, scaler, std::span(&batch, 1), 0, 3e-5, {.compute = plan.dtype, .gradient_checkpointing = true});
+  training_step(*model, learner, scaler, std::span(&batch, 1), 0, 3e-5,
+                {.compute = plan.dtype, .gradient_checkpointing = true});
   exit_by_closeness(static_cast<double>(cpu::process_usage().peak_resident_bytes),
                     estimate_memory(tiny(), plan).total());
 }
