@@ -42,7 +42,9 @@ std::string CsvReader::field() {
   std::string value;
   for (++at_;; ++at_) {
     const std::size_t quote = text_.find('"', at_);
-    check(quote != text_.npos, "{}: record {}: a quoted field has no closing quote", name_, record_);
+    check(quote != text_.npos,
+          "{}: {}: a quoted field has no closing quote; end the field with one, and double the quotes inside it", name_,
+          record_ == 0 ? "header" : fmt::format("record {}", record_));
     value.append(text_, at_, quote - at_);
     at_ = quote + 1;
     if (at_ == text_.size() || text_[at_] != '"') break;

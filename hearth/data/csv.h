@@ -13,7 +13,8 @@ namespace hearth::data {
 // byte-order mark are skipped.
 class CsvReader {
  public:
-  // Errors call the text `name`. The text must outlive the reader.
+  // Errors call the text `name`, its first record the header, and count the others from 1. The text must outlive the
+  // reader.
   CsvReader(std::string_view text, char separator, std::string name);
 
   // Reads the next record; false at the end of the text.
@@ -26,7 +27,7 @@ class CsvReader {
   char separator_;
   std::string name_;
   std::size_t at_ = 0;
-  std::int64_t record_ = 0;
+  std::int64_t record_ = -1;
 };
 
 }  // namespace hearth::data

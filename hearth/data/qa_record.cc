@@ -10,6 +10,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/data/csv_records.h"
 #include "hearth/data/python_literal.h"
 #include "hearth/io/json.h"
 
@@ -146,7 +147,7 @@ void QaRecords::choose_columns(const Json& record) {
   std::array<std::string*, 3> columns{&columns_.question, &columns_.context, &columns_.answers};
   std::size_t place = 0;
   for (const auto& [name, value] : record.items()) {
-    if (name.empty()) continue;  // the index that pandas' to_csv writes
+    if (is_unnamed(name)) continue;  // the index that pandas' to_csv writes
     if (place == columns.size()) break;
     std::string& column = *columns[place++];
     constexpr std::array<std::string_view, 9> kKnown{"id",     "title",       "question",     "context",      "answers",

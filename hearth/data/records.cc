@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "hearth/base/error.h"
-#include "hearth/data/csv.h"
+#include "hearth/data/csv_records.h"
 #include "hearth/io/json.h"
-#include "hearth/io/utf8.h"
 
 namespace hearth::data {
 namespace {
@@ -16,6 +15,8 @@ namespace {
 using io::Json;
 
 constexpr std::string_view kSpaces = " \t\r\n";
+
+bool is_row_number(std::string_view key) { return !key.empty() && key.find_first_not_of("0123456789") == key.npos; }
 
 class Reader {
  public:
@@ -41,24 +42,6 @@ class Reader {
     records_of(data);
   }
 
-  void table(std::string_view text, char separator) {
-    CsvReader reader(text, separator, file_);
-    std::vector<std::string> names, fields;
-    check(reader.next(names), "{} is empty; its first line must name the columns", file_);
-    check_separator(names, separator);
-    for (int number = 1; reader.next(fields); ++number) {
-      check(fields.size() == names.size(), "{}: record {} has {} fields, but the header names {}: {}", file_, number,
-            fields.size(), names.size(), fmt::join(names, ", "));
-      Json record = Json::object();
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        check(io::is_utf8(fields[i]), "{}: record {}: field \"{}\" is not UTF-8 text; save the file as UTF-8", file_,
-              number, names[i]);
-        record[names[i]] = std::move(fields[i]);
-      }
-      sink_(record);
-    }
-  }
-
  private:
   // More than one line, and the first is an object by itself.
   static bool is_json_lines(std::string_view text) {
@@ -79,11 +62,17 @@ class Reader {
       columns_of_lists(json);
     } else if (!all([](const Json& member) { return member.is_object(); })) {
       sink_(json);
-    } else if (json.front().contains(known_column_)) {
+    } else if (is_record_by_row(json)) {
       for (const Json& record : json) sink_(record);
     } else {
       columns_of_objects(json);
     }
+  }
+
+  // {"0": {"column": value, ...}, ...} and not {"column": {"0": value, ...}, ...}
+  bool is_record_by_row(const Json& json) const {
+    if (known_column_ != kAnyColumn) return json.front().contains(known_column_);
+    return !json.front().empty() && is_row_number(json.begin().key()) && !is_row_number(json.front().begin().key());
   }
 
   void check_rows(const Json& columns) const {
@@ -133,16 +122,6 @@ class Reader {
     }
   }
 
-  void check_separator(const std::vector<std::string>& names, char separator) const {
-    if (names.size() > 1) return;
-    const std::size_t other = names.front().find_first_of(separator == ',' ? ";\t" : ";,");
-    check(other == std::string::npos,
-          "{}: its columns seem to be separated by '{}'; a .csv file needs commas, a .tsv file tabs", file_,
-          other == std::string::npos     ? ""
-          : names.front()[other] == '\t' ? "\\t"
-                                         : names.front().substr(other, 1));
-  }
-
   std::string_view known_column_;
   const std::string& file_;
   const RecordSink& sink_;
@@ -159,9 +138,9 @@ void read_records(std::string_view text, RecordFormat format, std::string_view k
     case RecordFormat::json_lines:
       return reader.json_lines(text);
     case RecordFormat::csv:
-      return reader.table(text, ',');
+      return read_csv_records(text, ',', file, sink);
     case RecordFormat::tsv:
-      return reader.table(text, '\t');
+      return read_csv_records(text, '\t', file, sink);
   }
 }
 

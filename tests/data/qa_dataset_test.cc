@@ -106,6 +106,12 @@ TEST_F(QaDataset, ColumnsByPlace) {
   EXPECT_TRUE(examples[1].answers.empty());
 }
 
+TEST_F(QaDataset, AnIndexThatPandasNamedIsNoColumnByPlace) {
+  const auto examples = read_qa_dataset(write("f.csv", "Unnamed: 0,asked,text,answer\n0,q,a b,b\n"));
+  EXPECT_EQ(examples[0].question, "q");
+  EXPECT_EQ(*examples[0].context, "a b");
+}
+
 TEST_F(QaDataset, AThirdColumnOfTextsIsNotTakenForAnswers) {
   const LogCapture log;
   const auto file = write("f.csv", "question,context,source\nq,a b,b\n");

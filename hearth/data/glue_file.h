@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hearth/data/glue.h"
+
+namespace hearth::data {
+
+struct GlueRows {
+  std::vector<std::string> a, b;     // b is empty for tasks with one text
+  std::vector<std::int64_t> labels;  // ids; empty for regression and without labels
+  std::vector<double> scores;        // of regression; empty without labels
+  std::int64_t cut_rows = 0;         // left out: rows of QQP with too few fields
+  std::int64_t undecided_rows = 0;   // left out: rows of MNLI whose gold label is "-"
+
+  std::size_t size() const { return a.size(); }
+  bool has_labels() const { return !labels.empty() || !scores.empty(); }
+};
+
+enum class GlueLabels { required, optional };  // optional: GLUE's test files have no labels
+
+// Reads a .tsv file of GLUE as distributed: fields end at tabs, quotes are plain characters. The header decides where
+// the columns are; CoLA's train and dev files have none, but four columns: source, label, mark, sentence. Labels are
+// names or ids. Errors name the file and the line.
+GlueRows read_glue_file(const std::filesystem::path& path, const GlueTask& task,
+                        GlueLabels labels = GlueLabels::optional);
+
+}  // namespace hearth::data

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/data/column.h"
+
+namespace hearth::data {
+
+// The rows and columns of a data file, with the types that pandas and Hugging Face's datasets infer.
+class Table {
+ public:
+  // All columns have the same size. Errors call the table `file`.
+  Table(std::string file, std::vector<Column> columns);
+
+  const std::string& file() const { return file_; }
+  std::size_t rows() const { return columns_.empty() ? 0 : columns_.front().size(); }
+  const std::vector<Column>& columns() const { return columns_; }  // in the file's order
+  std::vector<std::string> names() const;
+  const Column* find(std::string_view name) const;  // null if there is none
+  const Column& at(std::string_view name) const;    // the Error lists the columns and the nearest name
+  void keep_first(std::size_t rows);
+
+ private:
+  std::string file_;
+  std::vector<Column> columns_;
+};
+
+// Reads a .csv, .tsv, .json or .jsonl file (records.h); a file without records is an Error.
+// - csv, tsv: as pandas.read_csv. Cells such as NA, null and empty ones are missing; a column of whole numbers is
+//   integer, or number if one is missing; all other columns of numbers are number; True and False are boolean; anything
+//   else is text, and keeps its spelling.
+// - json, jsonl: the JSON types decide. Whole numbers and fractions make number; null and absent fields are missing;
+//   any other mixture of types in one column is an Error.
+Table read_table(const std::filesystem::path& path);
+
+}  // namespace hearth::data
