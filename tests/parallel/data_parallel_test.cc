@@ -19,7 +19,7 @@ const std::vector<std::int64_t> kSizes = {16, 64, 32, 5, 48, 1000};
 optim::OptimizerOptions optimizer(const std::string& name) {
   optim::OptimizerOptions options;
   options.name = name;
-  options.momentum = 0.9;
+  if (name == "sgd") options.args = {{"momentum", 0.9}};
   options.weight_decay = 0.1;
   return options;
 }

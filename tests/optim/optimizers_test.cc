@@ -1,0 +1,69 @@
+#include "hearth/optim/optimizers.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support.h"
+
+namespace hearth::optim {
+namespace {
+
+std::string error_with(const std::string& name, const std::string& args) {
+  return error_of([&] { with_defaults(parse_optimizer_args(args), optimizer_kind(name).args, name); });
+}
+
+TEST(Optimizers, HaveNamesOfTheirOwn) {
+  const std::vector<std::string> names = optimizer_names();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  EXPECT_EQ(names.front(), OptimizerOptions{}.name);
+  for (const OptimizerKind& kind : optimizer_kinds())
+    for (const std::string& name : kind.names) EXPECT_EQ(&optimizer_kind(name), &kind);
+}
+
+TEST(Optimizers, AreListedWhereOneIsNotKnown) {
+  EXPECT_EQ(error_of([] { optimizer_kind("adamw_apex"); }),
+            "the optimizer 'adamw_apex' is not known; choose one of adamw_torch, adamw_torch_fused, sgd, adafactor");
+}
+
+TEST(Optimizers, KnowWhetherTheyCanBeSharded) {
+  EXPECT_TRUE(can_shard("adamw_torch_fused"));
+  EXPECT_FALSE(can_shard("adafactor"));
+  check_can_shard("sgd");
+  EXPECT_EQ(error_of([] { check_can_shard("adafactor"); }),
+            "--optim adafactor cannot be sharded: leave out --sharded_optimizer, or choose one of adamw_torch, sgd");
+}
+
+TEST(Optimizers, DescribeTheirSettings) {
+  EXPECT_EQ(optimizers_that_read("adam_beta1"), "adamw_torch");
+  EXPECT_TRUE(reads_setting("adamw_torch_fused", "adam_epsilon"));
+  EXPECT_FALSE(reads_setting("sgd", "adam_epsilon"));
+  EXPECT_EQ(describe_optimizer_args(), "sgd takes momentum");
+}
+
+TEST(OptimizerArgs, AreReadAsTheTrainerReadsThem) {
+  EXPECT_TRUE(parse_optimizer_args("").empty());
+  EXPECT_EQ(parse_optimizer_args("alpha=0.9, eps = 1e-6,alpha=0.5"), (OptimizerArgs{{"alpha", 0.5}, {"eps", 1e-6}}));
+  EXPECT_EQ(error_of([] { parse_optimizer_args("momentum"); }),
+            "--optim_args: 'momentum' is not key=value; write key=value,key=value");
+  EXPECT_EQ(error_of([] { parse_optimizer_args("momentum=0.9,"); }),
+            "--optim_args: '' is not key=value; write key=value,key=value");
+  EXPECT_EQ(error_of([] { parse_optimizer_args("nesterov=True"); }),
+            "--optim_args: nesterov must be a number, not 'True'; write key=value,key=value");
+}
+
+TEST(OptimizerArgs, AreThoseOfTheOptimizer) {
+  EXPECT_EQ(error_with("sgd", "momentum=0.5"), "");
+  EXPECT_EQ(error_with("sgd", "beta=1"), "--optim_args: sgd has no setting 'beta'; it has momentum");
+  EXPECT_EQ(error_with("adafactor", "beta=1"),
+            "--optim_args: adafactor has no setting 'beta'; it has none, leave it out");
+  EXPECT_EQ(error_with("sgd", "momentum=1"), "--optim_args: momentum must be below 1, not 1");
+  EXPECT_EQ(error_with("sgd", "momentum=-1"), "--optim_args: momentum must be at least 0 and finite, not -1");
+}
+
+TEST(OptimizerArgs, HaveDefaults) {
+  EXPECT_EQ(with_defaults({}, optimizer_kind("sgd").args, "sgd"), (OptimizerArgs{{"momentum", 0}}));
+}
+
+}  // namespace
+}  // namespace hearth::optim
