@@ -6,7 +6,11 @@
 
 #include "hearth/base/error.h"
 #include "hearth/optim/adafactor.h"
+#include "hearth/optim/adagrad.h"
 #include "hearth/optim/adamw.h"
+#include "hearth/optim/adamw_hf.h"
+#include "hearth/optim/lion.h"
+#include "hearth/optim/rmsprop.h"
 #include "hearth/optim/sgd.h"
 
 namespace hearth::optim {
@@ -40,11 +44,16 @@ std::string names_where(const Test& test) {
 }  // namespace
 
 const std::vector<OptimizerKind>& optimizer_kinds() {
+  static const std::vector<std::string> betas{"adam_beta1", "adam_beta2"};
   static const std::vector<std::string> betas_and_epsilon{"adam_beta1", "adam_beta2", "adam_epsilon"};
   static const std::vector<OptimizerKind> kinds{
       {{"adamw_torch", "adamw_torch_fused"}, betas_and_epsilon, {}, true, make<AdamW>},
+      {{"adamw_hf"}, betas_and_epsilon, {}, true, make<AdamWHf>},
       {{"sgd"}, {}, {{"momentum", 0, 1}}, true, make<Sgd>},
       {{"adafactor"}, {}, {}, false, make_whole<Adafactor>},
+      {{"adagrad"}, {}, {{"lr_decay", 0}, {"initial_accumulator_value", 0}, {"eps", 1e-10}}, true, make<Adagrad>},
+      {{"rmsprop"}, {}, {{"alpha", 0.99, 1}, {"eps", 1e-8}, {"momentum", 0, 1}}, true, make<RmsProp>},
+      {{"lion_32bit", "lion"}, betas, {}, true, make<Lion>},
   };
   return kinds;
 }

@@ -73,6 +73,13 @@ OptimizerOptions options(std::string name, OptimizerArgs args = {}) {
   return options;
 }
 
+OptimizerOptions with_betas(OptimizerOptions options, double beta1, double beta2, double eps = 1e-8) {
+  options.beta1 = beta1;
+  options.beta2 = beta2;
+  options.eps = eps;
+  return options;
+}
+
 struct Named {
   OptimizerOptions options;
   const std::vector<float>& expected;
@@ -81,9 +88,19 @@ struct Named {
 const std::vector<Named> kOptimizers = {
     {options("adamw_torch"), expected::kAdamW},
     {options("adamw_torch_fused"), expected::kAdamW},
+    {options("adamw_hf"), expected::kAdamWHf},
+    {with_betas(options("adamw_hf"), 0.8, 0.9, 0.1), expected::kAdamWHfLargeEps},
     {options("sgd"), expected::kSgd},
     {options("sgd", {{"momentum", 0.9}}), expected::kSgdMomentum},
     {options("adafactor"), expected::kAdafactor},
+    {options("adagrad"), expected::kAdagrad},
+    {options("adagrad", {{"lr_decay", 0.25}, {"initial_accumulator_value", 0.5}, {"eps", 1e-3}}),
+     expected::kAdagradArgs},
+    {options("rmsprop"), expected::kRmsProp},
+    {options("rmsprop", {{"alpha", 0.9}, {"eps", 1e-3}, {"momentum", 0.8}}), expected::kRmsPropArgs},
+    {options("lion_32bit"), expected::kLion},
+    {options("lion"), expected::kLion},
+    {with_betas(options("lion"), 0.8, 0.9), expected::kLionBetas},
 };
 constexpr std::int64_t kSteps = 6;
 
@@ -208,6 +225,12 @@ TEST(Optimizer, NamesItsState) {
   EXPECT_EQ(adam.size(), 10u);
   EXPECT_EQ(adam.front(), "exp_avg.encoder.dense.weight (4, 6)");
   EXPECT_EQ(adam.back(), "exp_avg_sq.key.weight (3, 4)");
+  EXPECT_EQ(names(options("adamw_hf")), adam);
+  EXPECT_EQ(names(options("adagrad")).front(), "sum.encoder.dense.weight (4, 6)");
+  EXPECT_EQ(names(options("rmsprop")).back(), "square_avg.key.weight (3, 4)");
+  EXPECT_EQ(names(options("rmsprop", {{"momentum", 0.9}})).back(), "momentum_buffer.key.weight (3, 4)");
+  EXPECT_EQ(names(options("lion")).size(), 5u);
+  EXPECT_EQ(names(options("lion")).back(), "exp_avg.key.weight (3, 4)");
   EXPECT_EQ(
       names(options("adafactor")),
       (std::vector<std::string>{"exp_avg_sq_row.encoder.dense.weight (4)", "exp_avg_sq_col.encoder.dense.weight (6)",

@@ -90,7 +90,7 @@ void expect_near(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST(DataParallel, ShardedEqualsUnsharded) {
-  for (const char* name : {"adamw_torch", "sgd"})
+  for (const char* name : {"adamw_torch", "sgd", "adagrad", "rmsprop", "lion"})
     for (const int ranks : {1, 2, 3, 4, 5}) {
       const Outcome whole = outcome_of(ranks, name, false), shards = outcome_of(ranks, name, true);
       expect_near(whole.weights, shards.weights);
