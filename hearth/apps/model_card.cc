@@ -9,6 +9,7 @@
 
 #include "hearth/apps/markdown_table.h"
 #include "hearth/base/version.h"
+#include "hearth/optim/optimizers.h"
 
 namespace hearth::apps {
 namespace {
@@ -85,6 +86,14 @@ std::string metadata(const tasks::RunQaArguments& args, const ModelCardFacts& fa
   return fmt::format("---\n{}{}---\n", yaml, model_index(args, facts.evaluation));
 }
 
+std::string optimizer_text(const TrainingArguments& args) {
+  if (optim::reads_setting(args.optim, "adam_epsilon"))
+    return fmt::format("Use {} with betas=({},{}) and epsilon={} and optimizer_args={}", args.optim,
+                       text_of(args.adam_beta1), text_of(args.adam_beta2), text_of(args.adam_epsilon),
+                       args.optim_args.value_or("No additional optimizer arguments"));
+  return fmt::format("Use {}{}", args.optim, args.optim_args ? " and the args are: " + *args.optim_args : "");
+}
+
 // Under the names, and in the order, of TrainingSummary.
 Rows hyperparameters(const TrainingArguments& args, std::int64_t processes) {
   const std::int64_t batch = args.per_device_train_batch_size, eval_batch = args.per_device_eval_batch_size;
@@ -102,12 +111,7 @@ Rows hyperparameters(const TrainingArguments& args, std::int64_t processes) {
   if (window > 1) add("gradient_accumulation_steps", window);
   if (window * processes > 1) add("total_train_batch_size", batch * window * processes);
   if (processes > 1) add("total_eval_batch_size", eval_batch * processes);
-  add("optimizer",
-      args.optim.starts_with("adamw")
-          ? fmt::format("Use {} with betas=({},{}) and epsilon={} and optimizer_args=No additional "
-                        "optimizer arguments",
-                        args.optim, text_of(args.adam_beta1), text_of(args.adam_beta2), text_of(args.adam_epsilon))
-          : "Use " + args.optim);
+  add("optimizer", optimizer_text(args));
   add("lr_scheduler_type", args.lr_scheduler_type);
   if (args.warmup_ratio != 0) add("lr_scheduler_warmup_ratio", args.warmup_ratio);
   if (args.warmup_steps >= 1)

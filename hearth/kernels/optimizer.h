@@ -7,14 +7,23 @@ namespace hearth::kernels {
 // The sum of squares of n f32 numbers in f64, over fixed chunks added in order; not finite if an element is not.
 double sum_of_squares(std::int64_t n, const float* x);
 
+// Updates of n weights p with gradients g, each as the named class computes it. Common to all:
+// - settings are f64, because 1 - beta2 needs the precision;
+// - grad_scale (clipping and loss scaling) multiplies the gradient as it is read;
+// - weight_decay is decoupled (p *= 1 - lr * wd) in AdamW and Lion, and added to the gradient (g += wd * p) in the
+// rest.
+//
+// One difference: averages that decay without a gradient (m of AdamW, v of RMSprop, momentum buffers) become 0 instead
+// of subnormal. AdamW's m would otherwise decay to 4 * 2^-149 and stay there, and Intel processors need seven times as
+// long for a row of such numbers (docs/performance.md). Lion's m stays, because Lion uses its sign however small it is.
+
 struct AdamWStep {
-  double lr = 0, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;  // f64: 1 - beta2 needs the precision
-  std::int64_t step = 1;                                                    // from 1, for the bias correction
-  float grad_scale = 1;  // clipping and loss scaling, applied to the gradient as it is read
+  double lr = 0, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+  std::int64_t step = 1;  // from 1, for the bias correction
+  float grad_scale = 1;
+  double update_scale = 1;  // factor of the change of p, but not of its decay
 };
 // torch.optim.AdamW: p *= 1 - lr * wd; m, v; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps).
-// One difference: a subnormal m becomes 0. Without a gradient m would otherwise decay to 4 * 2^-149 and stay there, and
-// Intel processors need seven times as long for a row of such numbers (docs/performance.md).
 void adamw(const AdamWStep&, std::int64_t n, float* p, const float* g, float* m, float* v);
 
 struct SgdStep {
@@ -24,5 +33,28 @@ struct SgdStep {
 };
 // torch.optim.SGD without Nesterov; `buffer` may be null where momentum is 0.
 void sgd(const SgdStep&, std::int64_t n, float* p, const float* g, float* buffer);
+
+struct AdagradStep {
+  double lr = 0, eps = 1e-10, weight_decay = 0;
+  float grad_scale = 1;
+};
+// torch.optim.Adagrad: sum += g^2; p -= lr * g / (sqrt(sum) + eps).
+void adagrad(const AdagradStep&, std::int64_t n, float* p, const float* g, float* sum);
+
+struct RmsPropStep {
+  double lr = 0, alpha = 0.99, eps = 1e-8, momentum = 0, weight_decay = 0;
+  float grad_scale = 1;
+};
+// torch.optim.RMSprop, not centered: v = alpha * v + (1 - alpha) * g^2; p -= lr * g / (sqrt(v) + eps). With momentum,
+// p -= lr * buffer, where buffer = momentum * buffer + g / (sqrt(v) + eps); otherwise `buffer` may be null.
+void rmsprop(const RmsPropStep&, std::int64_t n, float* p, const float* g, float* v, float* buffer);
+
+struct LionStep {
+  double lr = 0, beta1 = 0.9, beta2 = 0.999, weight_decay = 0;
+  float grad_scale = 1;
+};
+// p *= 1 - lr * wd; p -= lr * sign(beta1 * m + (1 - beta1) * g); m = beta2 * m + (1 - beta2) * g. The sign of 0 is 0,
+// that of NaN is NaN.
+void lion(const LionStep&, std::int64_t n, float* p, const float* g, float* m);
 
 }  // namespace hearth::kernels

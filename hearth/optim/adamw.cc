@@ -1,34 +1,22 @@
 #include "hearth/optim/adamw.h"
 
 #include "hearth/kernels/optimizer.h"
-#include "hearth/optim/update_pieces.h"
 
 namespace hearth::optim {
 
 AdamW::AdamW(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own)
-    : Optimizer(parameters),
-      options_(options),
-      ranges_(ranges(parameters, options.weight_decay != 0, own)),
-      first_(zero_moments(own)),
-      second_(zero_moments(own)) {}
+    : ElementwiseOptimizer(options, parameters, own, {"exp_avg", "exp_avg_sq"}) {}
 
-Optimizer::State AdamW::moments() const { return {{"exp_avg", first_}, {"exp_avg_sq", second_}}; }
-
-void AdamW::update(double lr, float grad_scale) {
+void AdamW::update_piece(const Piece& piece, double lr, float grad_scale) const {
   kernels::AdamWStep step;
   step.lr = lr;
   step.beta1 = options_.beta1;
   step.beta2 = options_.beta2;
   step.eps = options_.eps;
+  step.weight_decay = piece.weight_decay;
   step.step = steps_;
   step.grad_scale = grad_scale;
-  update_pieces(*parameters_, ranges_, [&](const Range& range) {
-    kernels::AdamWStep own = step;
-    own.weight_decay = range.decays ? options_.weight_decay : 0;
-    kernels::adamw(own, range.end - range.begin, parameters_->master().data<float>() + range.begin,
-                   parameters_->grad().data<float>() + range.begin, first_.data<float>() + range.moments,
-                   second_.data<float>() + range.moments);
-  });
+  kernels::adamw(step, piece.size, piece.weights, piece.gradients, piece.moments[0], piece.moments[1]);
 }
 
 }  // namespace hearth::optim

@@ -1,21 +1,16 @@
 #pragma once
 
-#include "hearth/optim/moments.h"
+#include "hearth/optim/elementwise.h"
 
 namespace hearth::optim {
 
 // torch.optim.AdamW: decoupled weight decay, bias correction, moments in f32.
-class AdamW final : public Optimizer {
+class AdamW final : public ElementwiseOptimizer {
  public:
   AdamW(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own);
-  State moments() const override;
 
  private:
-  void update(double lr, float grad_scale) override;
-
-  OptimizerOptions options_;
-  std::vector<Range> ranges_;
-  Tensor first_, second_;
+  void update_piece(const Piece& piece, double lr, float grad_scale) const override;
 };
 
 }  // namespace hearth::optim

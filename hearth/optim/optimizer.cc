@@ -6,10 +6,8 @@
 
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/optimizer.h"
-#include "hearth/optim/adafactor.h"
-#include "hearth/optim/adamw.h"
 #include "hearth/optim/moments.h"
-#include "hearth/optim/sgd.h"
+#include "hearth/optim/optimizers.h"
 
 namespace hearth::optim {
 
@@ -40,16 +38,12 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Param
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, ParameterStore& parameters,
                                           std::span<const Interval> own) {
-  if (options.name == "adamw_torch" || options.name == "adamw_torch_fused")
-    return std::make_unique<AdamW>(options, parameters, own);
-  if (options.name == "sgd") return std::make_unique<Sgd>(options, parameters, own);
-  if (options.name == "adafactor") {
-    check(own.size() == 1 && own[0].size() == parameters.size(),
-          "--optim adafactor cannot be sharded, because its state covers whole rows and columns of a matrix: leave out "
-          "--sharded_optimizer, or choose adamw_torch or sgd");
-    return std::make_unique<Adafactor>(options, parameters);
-  }
-  fail("the optimizer '{}' is not known; choose adamw_torch, adamw_torch_fused, sgd or adafactor", options.name);
+  const OptimizerKind& kind = optimizer_kind(options.name);
+  const bool whole = own.size() == 1 && own[0].size() == parameters.size();
+  if (!whole) check_can_shard(options.name);
+  OptimizerOptions resolved = options;
+  resolved.args = with_defaults(options.args, kind.args, options.name);
+  return kind.make(resolved, parameters, own);
 }
 
 double grad_norm(const ParameterStore& parameters) {

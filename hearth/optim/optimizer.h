@@ -9,14 +9,16 @@
 #include <vector>
 
 #include "hearth/autograd/parameter.h"
+#include "hearth/optim/optimizer_args.h"
 
 namespace hearth::optim {
 
+// The Trainer's settings of an optimizer; optimizers.h says which ones an optimizer reads.
 struct OptimizerOptions {
-  std::string name = "adamw_torch";  // the Trainer's --optim: adamw_torch, adamw_torch_fused, sgd, adafactor
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  double weight_decay = 0;  // for parameters with decays()
-  double momentum = 0;      // sgd
+  std::string name = "adamw_torch";               // --optim, the Trainer's default
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // --adam_beta1, --adam_beta2, --adam_epsilon
+  double weight_decay = 0;                        // for parameters with decays()
+  OptimizerArgs args;                             // --optim_args
 };
 
 // Whether weight decay applies, by the Trainer's rule: not to biases and not to normalisation layers.

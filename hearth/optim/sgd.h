@@ -1,21 +1,16 @@
 #pragma once
 
-#include "hearth/optim/moments.h"
+#include "hearth/optim/elementwise.h"
 
 namespace hearth::optim {
 
 // torch.optim.SGD, with momentum where asked for.
-class Sgd final : public Optimizer {
+class Sgd final : public ElementwiseOptimizer {
  public:
   Sgd(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own);
-  State moments() const override;
 
  private:
-  void update(double lr, float grad_scale) override;
-
-  OptimizerOptions options_;
-  std::vector<Range> ranges_;
-  Tensor momentum_;  // undefined without momentum
+  void update_piece(const Piece& piece, double lr, float grad_scale) const override;
 };
 
 }  // namespace hearth::optim

@@ -10,6 +10,7 @@
 #include "hearth/io/json.h"
 #include "hearth/io/option_file.h"
 #include "hearth/io/utf8.h"
+#include "hearth/optim/optimizers.h"
 #include "hearth/train/schedule_settings.h"
 
 namespace hearth {
@@ -25,6 +26,12 @@ bool is_multiple(double steps, double of) {
   if (of == 0 || (steps < 1) != (of < 1)) return false;
   const double unit = steps < 1 ? 1e6 : 1;
   return std::llround(of * unit) != 0 && std::llround(steps * unit) % std::llround(of * unit) == 0;
+}
+
+void check_optimizer(const TrainingArguments& args) {
+  const optim::OptimizerArgs given = optim::parse_optimizer_args(args.optim_args.value_or(""));
+  optim::with_defaults(given, optim::optimizer_kind(args.optim).args, args.optim);
+  if (args.sharded_optimizer) optim::check_can_shard(args.optim);
 }
 
 std::vector<std::string> words_of(const io::Json& value) {
@@ -60,9 +67,7 @@ void TrainingArguments::validate() {
   if (group_by_length) train_sampling_strategy = "group_by_length";
   group_by_length = train_sampling_strategy == "group_by_length";
 
-  check(!(sharded_optimizer && optim == "adafactor"),
-        "--sharded_optimizer does not work with --optim adafactor, whose state spans whole rows and columns: use "
-        "adamw_torch, adamw_torch_fused or sgd");
+  check_optimizer(*this);
   check(
       !(sharded_optimizer && save_on_each_node),
       "--sharded_optimizer and --save_on_each_node exclude each other: one machine gathers and saves the whole state");

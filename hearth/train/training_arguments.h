@@ -33,6 +33,7 @@ struct TrainingArguments {
   double warmup_steps = 0;                         // below 1: a ratio of all steps
   double warmup_ratio = 0.0;                       // where warmup_steps is 0
   std::string optim = "adamw_torch";
+  std::optional<std::string> optim_args;  // key=value,key=value
   double weight_decay = 0.0;
   double adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
   double max_grad_norm = 1.0;  // 0: no clipping

@@ -1,4 +1,5 @@
 #include "hearth/cpu/parallel.h"
+#include "hearth/optim/optimizers.h"
 #include "hearth/optim/schedule.h"
 #include "hearth/train/training_arguments.h"
 
@@ -60,7 +61,9 @@ void declare_training(Arguments& options, TrainingArguments& args) {
               "save memory by recomputing activations in the backward pass");
 
   options.section("Optimizer");
-  options.add("optim", &args.optim, "optimizer").choices({"adamw_torch", "adamw_torch_fused", "sgd", "adafactor"});
+  options.add("optim", &args.optim, "optimizer").choices(optim::optimizer_names());
+  options.add("optim_args", &args.optim_args,
+              "extra settings of the optimizer, as key=value,key=value: " + optim::describe_optimizer_args());
   options.add("learning_rate", &args.learning_rate, "initial (peak) learning rate").at_least(0);
   options.add("lr_scheduler_type", &args.lr_scheduler_type, "learning rate schedule").choices(optim::schedule_names());
   options.add("lr_scheduler_kwargs", &args.lr_scheduler_kwargs, "extra arguments of the schedule, as a JSON object");
@@ -72,9 +75,14 @@ void declare_training(Arguments& options, TrainingArguments& args) {
       .at_most(1);
   options.add("weight_decay", &args.weight_decay, "weight decay of all parameters except biases and LayerNorm weights")
       .at_least(0);
-  options.add("adam_beta1", &args.adam_beta1, "beta1 of AdamW").at_least(0).below(1);
-  options.add("adam_beta2", &args.adam_beta2, "beta2 of AdamW").at_least(0).below(1);
-  options.add("adam_epsilon", &args.adam_epsilon, "epsilon of AdamW").at_least(0);
+  options.add("adam_beta1", &args.adam_beta1, "beta1 of " + optim::optimizers_that_read("adam_beta1"))
+      .at_least(0)
+      .below(1);
+  options.add("adam_beta2", &args.adam_beta2, "beta2 of " + optim::optimizers_that_read("adam_beta2"))
+      .at_least(0)
+      .below(1);
+  options.add("adam_epsilon", &args.adam_epsilon, "epsilon of " + optim::optimizers_that_read("adam_epsilon"))
+      .at_least(0);
   options.add("max_grad_norm", &args.max_grad_norm, "maximum gradient norm, for gradient clipping; 0: no clipping")
       .at_least(0);
   options.add("label_smoothing_factor", &args.label_smoothing_factor, "label smoothing factor; 0: none")
@@ -229,8 +237,7 @@ void declare_foreign(Arguments& options) {
                    "parallelism_config", "accelerator_config", "mp_parameters"},
                   "configures a library that Hearth does not use; leave it out (--sharded_optimizer saves memory)");
   options.refused({"adafactor"}, "is now --optim adafactor");
-  options.refused({"optim_args", "optim_target_modules"},
-                  "configures optimizers that are not implemented; leave it out");
+  options.refused({"optim_target_modules"}, "configures optimizers that are not implemented; leave it out");
   options.refused({"neftune_noise_alpha"}, "is not implemented yet; leave it out");
 }
 

@@ -67,6 +67,7 @@ optim::OptimizerOptions optimizer_options(const TrainingArguments& args) {
   options.beta2 = args.adam_beta2;
   options.eps = args.adam_epsilon;
   options.weight_decay = args.weight_decay;
+  options.args = optim::parse_optimizer_args(args.optim_args.value_or(""));
   return options;
 }
 

@@ -69,6 +69,14 @@ TEST(ModelCard, ListsHyperparametersAsTheTrainer) {
                        "- lr_scheduler_warmup_ratio: 0.1\n- num_epochs: 2.0\n"));
 }
 
+TEST(ModelCard, NamesTheOptimizerAndItsArgs) {
+  tasks::RunQaArguments args = arguments();
+  args.training.optim = "sgd";
+  EXPECT_TRUE(contains(apps::model_card(args, {}), "- optimizer: Use sgd\n"));
+  args.training.optim_args = "momentum=0.9";
+  EXPECT_TRUE(contains(apps::model_card(args, {}), "- optimizer: Use sgd and the args are: momentum=0.9\n"));
+}
+
 TEST(ModelCard, WarmupIsAWholeNumberOrARatio) {
   const auto warmup = [](double steps) {
     tasks::RunQaArguments args = arguments();

@@ -111,6 +111,109 @@ TEST(Sgd, MatchesReference) {
   }
 }
 
+TEST(AdamW, ScalesTheUpdateButNotTheDecay) {
+  AdamWStep step;
+  step.lr = 0.1;
+  step.weight_decay = 0.5;
+  step.update_scale = 0.25;
+  float p[] = {1}, m[] = {0}, v[] = {0};
+  const float g[] = {3};
+  adamw(step, 1, p, g, m, v);
+  EXPECT_NEAR(p[0], 0.95f - 0.025f, 1e-6);
+}
+
+TEST(Sgd, MomentumDecaysToZeroInsteadOfStayingSubnormal) {
+  SgdStep step;
+  step.momentum = 0.9;
+  float p[] = {1}, buffer[] = {4 * std::numeric_limits<float>::min()};
+  const float g[] = {0};
+  for (int i = 0; i < 30; ++i) sgd(step, 1, p, g, buffer);
+  EXPECT_EQ(buffer[0], 0);
+}
+
+TEST(Adagrad, MatchesReference) {
+  AdagradStep step;
+  step.lr = 1e-2;
+  step.weight_decay = 0.1;
+  step.grad_scale = 0.5f;
+  for (const std::int64_t n : sizes()) {
+    Buffer p(DType::f32, n, 1), sum(DType::f32, n), expected_p = p, expected_sum = sum;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      Buffer g(DType::f32, n, i);
+      adagrad(step, n, p.floats(), g.floats(), sum.floats());
+      reference::adagrad(step, n, expected_p.floats(), g.floats(), expected_sum.floats());
+    }
+    expect_close(p, expected_p, 1e-6, 1e-7, "p");
+    expect_close(sum, expected_sum, 1e-6, 1e-7, "sum");
+  }
+}
+
+TEST(RmsProp, MatchesReference) {
+  RmsPropStep step;
+  step.lr = 1e-2;
+  step.weight_decay = 0.1;
+  step.grad_scale = 0.5f;
+  for (const double momentum : {0.0, 0.9}) {
+    step.momentum = momentum;
+    for (const std::int64_t n : sizes()) {
+      Buffer p(DType::f32, n, 1), v(DType::f32, n), buffer(DType::f32, n);
+      Buffer expected_p = p, expected_v = v, expected_buffer = buffer;
+      for (std::uint32_t i = 0; i < 3; ++i) {
+        Buffer g(DType::f32, n, i);
+        rmsprop(step, n, p.floats(), g.floats(), v.floats(), momentum == 0 ? nullptr : buffer.floats());
+        reference::rmsprop(step, n, expected_p.floats(), g.floats(), expected_v.floats(), expected_buffer.floats());
+      }
+      expect_close(p, expected_p, 1e-6, 1e-7, "p");
+      expect_close(v, expected_v, 1e-6, 1e-9, "v");
+      expect_close(buffer, expected_buffer, 1e-6, 1e-5, "buffer");  // sums of changes of up to 10
+    }
+  }
+}
+
+TEST(RmsProp, AveragesDecayToZeroInsteadOfStayingSubnormal) {
+  RmsPropStep step;
+  step.lr = 1e-2;
+  step.momentum = 0.9;
+  const float small = 4 * std::numeric_limits<float>::min(), g[] = {0};
+  float p[] = {1}, v[] = {small}, buffer[] = {small};
+  for (int i = 0; i < 200; ++i) rmsprop(step, 1, p, g, v, buffer);
+  EXPECT_EQ(v[0], 0);
+  EXPECT_EQ(buffer[0], 0);
+}
+
+TEST(Lion, MatchesReference) {
+  LionStep step;
+  step.lr = 1e-2;
+  step.beta2 = 0.99;
+  step.weight_decay = 0.1;
+  step.grad_scale = 0.5f;
+  for (const std::int64_t n : sizes()) {
+    Buffer p(DType::f32, n, 1), m(DType::f32, n), expected_p = p, expected_m = m;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      Buffer g(DType::f32, n, i);
+      lion(step, n, p.floats(), g.floats(), m.floats());
+      reference::lion(step, n, expected_p.floats(), g.floats(), expected_m.floats());
+    }
+    expect_close(p, expected_p, 3e-7, 1e-7, "p");
+    expect_close(m, expected_m, 1e-6, 1e-7, "m");
+  }
+}
+
+TEST(Lion, StepsByTheSign) {
+  LionStep step;
+  step.lr = 0.1;
+  step.weight_decay = 0.5;
+  float p[] = {1, 1, 1, 1, 1}, m[] = {0, 0, 0, 1, 0};
+  const float g[] = {3, -1e-30f, 0, -1, std::nanf("")};
+  lion(step, 5, p, g, m);
+  EXPECT_NEAR(p[0], 0.85f, 1e-6);
+  EXPECT_NEAR(p[1], 1.05f, 1e-6);
+  EXPECT_NEAR(p[2], 0.95f, 1e-6);
+  EXPECT_NEAR(p[3], 0.85f, 1e-6);
+  EXPECT_NEAR(m[3], 0.998f, 1e-6);
+  EXPECT_TRUE(std::isnan(p[4]) && std::isnan(m[4]));
+}
+
 TEST(Optimizer, DoesNotDependOnThreads) {
   constexpr std::int64_t kCount = 100003;
   AdamWStep step;

@@ -31,11 +31,59 @@ def after_steps(make):
     return [value for p in parameters for value in p.detach().flatten().tolist()]
 
 
+class AdamWHf(torch.optim.Optimizer):
+    """What --optim adamw_hf was: transformers.AdamW with correct_bias, which transformers 4.50 removed."""
+
+    def __init__(self, groups, betas=(0.9, 0.999), eps=1e-8):
+        super().__init__(groups, {"lr": 0.01, "betas": betas, "eps": eps})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for p in group["params"]:
+                state = self.state[p]
+                t = state["step"] = state.get("step", 0) + 1
+                m = state.setdefault("exp_avg", torch.zeros_like(p)).mul_(beta1).add_(p.grad, alpha=1 - beta1)
+                v = state.setdefault("exp_avg_sq", torch.zeros_like(p))
+                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
+                step_size = group["lr"] * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
+                p.addcdiv_(m, v.sqrt().add_(group["eps"]), value=-step_size)
+                p.add_(p, alpha=-group["lr"] * group["weight_decay"])
+
+
+class Lion(torch.optim.Optimizer):
+    """Algorithm 2 of Chen et al., 2023, with the decay first, as bitsandbytes.optim.Lion has it."""
+
+    def __init__(self, groups, betas):
+        super().__init__(groups, {"lr": 0.01, "betas": betas})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for p in group["params"]:
+                m = self.state[p].setdefault("exp_avg", torch.zeros_like(p))
+                p.mul_(1 - group["lr"] * group["weight_decay"])
+                p.sub_(torch.sign(beta1 * m + (1 - beta1) * p.grad), alpha=group["lr"])
+                m.mul_(beta2).add_(p.grad, alpha=1 - beta2)
+
+
+ADAGRAD_ARGS = {"lr_decay": 0.25, "initial_accumulator_value": 0.5, "eps": 1e-3}
+RMSPROP_ARGS = {"alpha": 0.9, "eps": 1e-3, "momentum": 0.8}
 OPTIMIZERS = {
     "kAdamW": lambda groups: torch.optim.AdamW(groups, lr=0.01, betas=(0.9, 0.999), eps=1e-8),
     "kSgd": lambda groups: torch.optim.SGD(groups, lr=0.01),
     "kSgdMomentum": lambda groups: torch.optim.SGD(groups, lr=0.01, momentum=0.9),
     "kAdafactor": lambda groups: Adafactor(groups, lr=0.01, scale_parameter=False, relative_step=False),
+    "kAdamWHf": AdamWHf,
+    "kAdamWHfLargeEps": lambda groups: AdamWHf(groups, betas=(0.8, 0.9), eps=0.1),
+    "kAdagrad": lambda groups: torch.optim.Adagrad(groups, lr=0.01),
+    "kAdagradArgs": lambda groups: torch.optim.Adagrad(groups, lr=0.01, **ADAGRAD_ARGS),
+    "kRmsProp": lambda groups: torch.optim.RMSprop(groups, lr=0.01),
+    "kRmsPropArgs": lambda groups: torch.optim.RMSprop(groups, lr=0.01, **RMSPROP_ARGS),
+    "kLion": lambda groups: Lion(groups, betas=(0.9, 0.999)),
+    "kLionBetas": lambda groups: Lion(groups, betas=(0.8, 0.9)),
 }
 
 WARMUP, TOTAL, LR = 10, 110, 5e-5

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "hearth/cpu/parallel.h"
+#include "hearth/optim/optimizers.h"
 #include "tests/optim/expected_values.h"
 
 namespace hearth::optim {
@@ -64,11 +65,18 @@ class Arrays {
   ParameterStore store_;
 };
 
-OptimizerOptions options(std::string name, double momentum = 0) {
+OptimizerOptions options(std::string name, OptimizerArgs args = {}) {
   OptimizerOptions options;
   options.name = std::move(name);
   options.weight_decay = 0.1;
-  options.momentum = momentum;
+  options.args = std::move(args);
+  return options;
+}
+
+OptimizerOptions with_betas(OptimizerOptions options, double beta1, double beta2, double eps = 1e-8) {
+  options.beta1 = beta1;
+  options.beta2 = beta2;
+  options.eps = eps;
   return options;
 }
 
@@ -77,11 +85,23 @@ struct Named {
   const std::vector<float>& expected;
 };
 
-const std::vector<Named> kOptimizers = {{options("adamw_torch"), expected::kAdamW},
-                                        {options("adamw_torch_fused"), expected::kAdamW},
-                                        {options("sgd"), expected::kSgd},
-                                        {options("sgd", 0.9), expected::kSgdMomentum},
-                                        {options("adafactor"), expected::kAdafactor}};
+const std::vector<Named> kOptimizers = {
+    {options("adamw_torch"), expected::kAdamW},
+    {options("adamw_torch_fused"), expected::kAdamW},
+    {options("adamw_hf"), expected::kAdamWHf},
+    {with_betas(options("adamw_hf"), 0.8, 0.9, 0.1), expected::kAdamWHfLargeEps},
+    {options("sgd"), expected::kSgd},
+    {options("sgd", {{"momentum", 0.9}}), expected::kSgdMomentum},
+    {options("adafactor"), expected::kAdafactor},
+    {options("adagrad"), expected::kAdagrad},
+    {options("adagrad", {{"lr_decay", 0.25}, {"initial_accumulator_value", 0.5}, {"eps", 1e-3}}),
+     expected::kAdagradArgs},
+    {options("rmsprop"), expected::kRmsProp},
+    {options("rmsprop", {{"alpha", 0.9}, {"eps", 1e-3}, {"momentum", 0.8}}), expected::kRmsPropArgs},
+    {options("lion_32bit"), expected::kLion},
+    {options("lion"), expected::kLion},
+    {with_betas(options("lion"), 0.8, 0.9), expected::kLionBetas},
+};
 constexpr std::int64_t kSteps = 6;
 
 TEST(Optimizer, GoesWhereTorchAndTransformersGo) {
@@ -197,7 +217,7 @@ TEST(Optimizer, NamesItsState) {
   };
   EXPECT_EQ(names(options("sgd")).size(), 0u);
   EXPECT_EQ(
-      names(options("sgd", 0.9)),
+      names(options("sgd", {{"momentum", 0.9}})),
       (std::vector<std::string>{"momentum_buffer.encoder.dense.weight (4, 6)", "momentum_buffer.encoder.dense.bias (4)",
                                 "momentum_buffer.encoder.LayerNorm.weight (6)", "momentum_buffer.query.weight (3, 4)",
                                 "momentum_buffer.key.weight (3, 4)"}));
@@ -205,6 +225,12 @@ TEST(Optimizer, NamesItsState) {
   EXPECT_EQ(adam.size(), 10u);
   EXPECT_EQ(adam.front(), "exp_avg.encoder.dense.weight (4, 6)");
   EXPECT_EQ(adam.back(), "exp_avg_sq.key.weight (3, 4)");
+  EXPECT_EQ(names(options("adamw_hf")), adam);
+  EXPECT_EQ(names(options("adagrad")).front(), "sum.encoder.dense.weight (4, 6)");
+  EXPECT_EQ(names(options("rmsprop")).back(), "square_avg.key.weight (3, 4)");
+  EXPECT_EQ(names(options("rmsprop", {{"momentum", 0.9}})).back(), "momentum_buffer.key.weight (3, 4)");
+  EXPECT_EQ(names(options("lion")).size(), 5u);
+  EXPECT_EQ(names(options("lion")).back(), "exp_avg.key.weight (3, 4)");
   EXPECT_EQ(
       names(options("adafactor")),
       (std::vector<std::string>{"exp_avg_sq_row.encoder.dense.weight (4)", "exp_avg_sq_col.encoder.dense.weight (6)",
@@ -235,17 +261,6 @@ TEST(Optimizer, DoesNotDependOnThreads) {
     }
   }
   cpu::set_num_threads(0);
-}
-
-TEST(Optimizer, IsOneOfTheKnown) {
-  Arrays arrays;
-  try {
-    make_optimizer(options("adamw_apex"), arrays.store());
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "the optimizer 'adamw_apex' is not known; choose adamw_torch, adamw_torch_fused, sgd or adafactor");
-  }
 }
 
 TEST(Decay, IsForWeightsAndEmbeddingsAlone) {
@@ -318,10 +333,11 @@ struct WithCopies {
 };
 
 TEST(Optimizer, BringsReplicasUpToDateRowByRow) {
-  for (const char* name : {"adamw_torch", "sgd"}) {
+  for (const OptimizerKind& kind : optimizer_kinds()) {
+    if (!kind.can_shard) continue;
     WithCopies with;
     OptimizerOptions options;
-    options.name = name;
+    options.name = kind.names.front();
     options.weight_decay = 0.1;
     const auto optimizer = make_optimizer(options, with.store);
     for (int step = 1; step <= 2; ++step) {
@@ -334,6 +350,25 @@ TEST(Optimizer, BringsReplicasUpToDateRowByRow) {
     }
     EXPECT_LT(with.bias.master.data<float>()[332], 1);
     for (std::int64_t i = 0; i < with.large.master.size(); ++i) ASSERT_LT(with.large.master.data<float>()[i], 1) << i;
+  }
+}
+
+// Two owners of half the weights each go where one owner of all goes, with the moments of their halves.
+TEST(Optimizer, UpdatesAShardAsItUpdatesTheWhole) {
+  for (const Named& named : kOptimizers) {
+    if (!can_shard(named.options.name)) continue;
+    Arrays whole, shards;
+    const auto at_once = make_optimizer(named.options, whole.store());
+    const Interval halves[] = {{0, 23}, {23, shards.store().size()}};
+    const auto low = make_optimizer(named.options, shards.store(), std::span(&halves[0], 1));
+    const auto high = make_optimizer(named.options, shards.store(), std::span(&halves[1], 1));
+    for (std::int64_t step = 1; step <= kSteps; ++step) {
+      whole.take_steps(*at_once, step, step);
+      shards.take_steps(*low, step, step);
+      shards.take_steps(*high, step, step);
+    }
+    EXPECT_EQ(shards.values(), whole.values()) << named.options.name;
+    for (const auto& [name, moments] : low->moments()) EXPECT_EQ(moments.size(), 23) << name;
   }
 }
 

@@ -19,7 +19,7 @@ const std::vector<std::int64_t> kSizes = {16, 64, 32, 5, 48, 1000};
 optim::OptimizerOptions optimizer(const std::string& name) {
   optim::OptimizerOptions options;
   options.name = name;
-  options.momentum = 0.9;
+  if (name == "sgd") options.args = {{"momentum", 0.9}};
   options.weight_decay = 0.1;
   return options;
 }
@@ -90,7 +90,7 @@ void expect_near(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST(DataParallel, ShardedEqualsUnsharded) {
-  for (const char* name : {"adamw_torch", "sgd"})
+  for (const char* name : {"adamw_torch", "sgd", "adagrad", "rmsprop", "lion"})
     for (const int ranks : {1, 2, 3, 4, 5}) {
       const Outcome whole = outcome_of(ranks, name, false), shards = outcome_of(ranks, name, true);
       expect_near(whole.weights, shards.weights);

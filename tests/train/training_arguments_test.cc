@@ -197,8 +197,7 @@ TEST_F(TrainingArgumentsTest, WarmUp) {
 }
 
 TEST_F(TrainingArgumentsTest, ListsWhatThereIs) {
-  EXPECT_TRUE(
-      contains(error_of({"--optim", "lion_8bit"}), "'lion_8bit' is none of adamw_torch, adamw_torch_fused, sgd"));
+  EXPECT_TRUE(contains(error_of({"--optim", "lion_8bit"}), "'lion_8bit' is none of adamw_torch, adamw_torch_fused"));
   EXPECT_TRUE(contains(error_of({"--lr_scheduler_type", "step"}), "is none of linear, cosine"));
   EXPECT_TRUE(contains(error_of({"--save_strategy", "often"}), "is none of no, steps, epoch, best"));
   EXPECT_TRUE(contains(error_of({"--ddp_backend", "nccl"}), "is none of gloo, mpi, ccl"));
@@ -228,6 +227,14 @@ TEST_F(TrainingArgumentsTest, AScheduleKnowsItsSettings) {
   const TrainingArguments args = parsed({"--lr_scheduler_type", "reduce_lr_on_plateau", "--eval_strategy", "epoch"});
   EXPECT_EQ(args.metric_for_best_model, "loss");
   EXPECT_EQ(args.greater_is_better, false);
+}
+
+TEST_F(TrainingArgumentsTest, AnOptimizerKnowsItsArgs) {
+  EXPECT_EQ(parsed({"--optim", "sgd", "--optim_args", "momentum=0.9"}).optim_args, "momentum=0.9");
+  EXPECT_EQ(error_of({"--optim", "sgd", "--optim_args", "alpha=0.9"}),
+            "--optim_args: sgd has no setting 'alpha'; it has momentum");
+  EXPECT_EQ(error_of({"--sharded_optimizer", "--optim", "lion"}), "");
+  EXPECT_TRUE(contains(error_of({"--sharded_optimizer", "--optim", "adafactor"}), "adafactor cannot be sharded"));
 }
 
 TEST_F(TrainingArgumentsTest, WhatIsNotHere) {

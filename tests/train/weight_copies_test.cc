@@ -2,14 +2,14 @@
 
 #include "hearth/kernels/elementwise.h"
 #include "hearth/ops/linear.h"
-#include "hearth/optim/optimizer.h"
+#include "hearth/optim/optimizers.h"
 
 namespace hearth {
 namespace {
 
 // Steps of two linear layers in a narrow format. `forget`: copies of the weights are dropped before every step, so that
 // each is made from the master.
-std::vector<float> outputs_after_steps(DType type, const char* name, bool forget) {
+std::vector<float> outputs_after_steps(DType type, const std::string& name, bool forget) {
   ParameterStore store;
   Parameter& first = store.add({{"first.weight", {70, 33}, 0}});
   Parameter& second = store.add({{"second.weight", {5, 70}, 0}});
@@ -44,7 +44,7 @@ std::vector<float> outputs_after_steps(DType type, const char* name, bool forget
 
 TEST(WeightCopies, FollowTheMasterToTheBit) {
   for (const DType type : {DType::bf16, DType::f16})
-    for (const char* optimizer : {"adamw_torch", "sgd", "adafactor"})
+    for (const std::string& optimizer : optim::optimizer_names())
       EXPECT_EQ(outputs_after_steps(type, optimizer, false), outputs_after_steps(type, optimizer, true)) << optimizer;
 }
 

@@ -1,0 +1,36 @@
+#include "hearth/optim/elementwise.h"
+
+#include <algorithm>
+
+#include "hearth/base/error.h"
+#include "hearth/optim/update_pieces.h"
+
+namespace hearth::optim {
+
+ElementwiseOptimizer::ElementwiseOptimizer(const OptimizerOptions& options, ParameterStore& parameters,
+                                           std::span<const Interval> own, const std::vector<std::string>& moment_names,
+                                           double initial_moment)
+    : Optimizer(parameters), options_(options), ranges_(ranges(parameters, options.weight_decay != 0, own)) {
+  check(moment_names.size() <= Piece{}.moments.size(), "[ElementwiseOptimizer] {} moments do not fit into a Piece",
+        moment_names.size());
+  for (const std::string& name : moment_names) {
+    const Tensor moments = zero_moments(own);
+    if (initial_moment != 0) std::fill_n(moments.data<float>(), moments.size(), static_cast<float>(initial_moment));
+    moments_.emplace_back(name, moments);
+  }
+}
+
+void ElementwiseOptimizer::update(double lr, float grad_scale) {
+  update_pieces(*parameters_, ranges_, [&](const Range& range) {
+    Piece piece;
+    piece.size = range.end - range.begin;
+    piece.weight_decay = range.decays ? options_.weight_decay : 0;
+    piece.weights = parameters_->master().data<float>() + range.begin;
+    piece.gradients = parameters_->grad().data<float>() + range.begin;
+    for (std::size_t i = 0; i < moments_.size(); ++i)
+      piece.moments[i] = moments_[i].second.data<float>() + range.moments;
+    update_piece(piece, lr, grad_scale);
+  });
+}
+
+}  // namespace hearth::optim
