@@ -37,8 +37,8 @@ Var cross_entropy(Context& ctx, const Var& logits, std::span<const std::int64_t>
           "[cross_entropy] the label {} is not one of the {} classes", label, classes);
   Tensor dlogits;
   float* gradient = gradient_buffer(ctx, logits, dlogits);
-  const float loss = kernels::cross_entropy(rows, classes, logits.value().data<float>(), labels.data(), ignore_label,
-                                            label_smoothing, gradient);
+  const float loss = kernels::cross_entropy(rows, classes, logits.value().data<float>(), labels.data(),
+                                            {ignore_label, label_smoothing}, gradient);
   return scalar_loss(ctx, logits, loss, dlogits);
 }
 
