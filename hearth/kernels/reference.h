@@ -6,6 +6,7 @@
 #include "hearth/kernels/activation.h"
 #include "hearth/kernels/dropout.h"
 #include "hearth/kernels/layer_norm.h"
+#include "hearth/kernels/loss.h"
 #include "hearth/kernels/optimizer.h"
 #include "hearth/kernels/sequences.h"
 
@@ -34,7 +35,10 @@ void embedding_backward(DType type, std::int64_t tokens, std::int64_t cols, cons
                         std::int64_t rows, std::int32_t padding_id, float* dtable);
 
 float cross_entropy(std::int64_t rows, std::int64_t classes, const float* logits, const std::int64_t* labels,
-                    std::int64_t ignore_label, float label_smoothing, float* dlogits);
+                    const CrossEntropyOptions& options, float* dlogits);
+float binary_cross_entropy(std::int64_t rows, std::int64_t labels, const float* logits, const float* targets,
+                           const BinaryCrossEntropyOptions& options, float* dlogits);
+float mean_squared_error(std::int64_t n, const float* logits, const float* targets, float* dlogits);
 float span_loss(const Sequences& sequences, const float* logits, const std::int64_t* starts, const std::int64_t* ends,
                 float* dlogits);
 

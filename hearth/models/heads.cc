@@ -36,7 +36,8 @@ nn::ModelOutput classified(ops::Context& ctx, const Batch& batch, const Var& log
   nn::ModelOutput output{{}, {{"logits", logits}}};
   if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end()) {
     check(logits.value().row_size() > 1, "a model with one label is a regression, which has no loss here; give it two");
-    output.loss = ops::cross_entropy(ctx, logits, labels->second, kIgnored, ctx.label_smoothing);
+    output.loss = ops::cross_entropy(ctx, logits, labels->second,
+                                     {.ignore_label = kIgnored, .label_smoothing = ctx.label_smoothing});
   }
   return output;
 }

@@ -1,8 +1,9 @@
 #include "hearth/ops/loss.h"
 
+#include <cmath>
+
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/elementwise.h"
-#include "hearth/kernels/loss.h"
 #include "hearth/ops/grad.h"
 
 namespace hearth::ops {
@@ -25,20 +26,71 @@ float* gradient_buffer(const Context& ctx, const Var& logits, Tensor& dlogits) {
   return dlogits.data<float>();
 }
 
-}  // namespace
+void check_weights(std::string_view op, std::span<const float> weights, std::int64_t classes) {
+  check(weights.empty() || static_cast<std::int64_t>(weights.size()) == classes, "[{}] {} class weights for {} classes",
+        op, weights.size(), classes);
+  for (const float weight : weights)
+    check(weight >= 0 && std::isfinite(weight), "[{}] the class weight {} is negative or not finite", op, weight);
+}
 
-Var cross_entropy(Context& ctx, const Var& logits, std::span<const std::int64_t> labels, std::int64_t ignore_label,
-                  float label_smoothing) {
-  const Span span("loss");
-  const std::int64_t rows = logits.value().rows(), classes = logits.value().row_size();
+void check_gamma(std::string_view op, float gamma) {
+  check(gamma >= 0 && std::isfinite(gamma), "[{}] focal_gamma {} is negative or not finite", op, gamma);
+}
+
+void check_labels(std::span<const std::int64_t> labels, std::int64_t rows, std::int64_t classes, std::int64_t ignored) {
   check(static_cast<std::int64_t>(labels.size()) == rows, "[cross_entropy] {} labels for {} rows", labels.size(), rows);
   for (const std::int64_t label : labels)
-    check(label == ignore_label || (0 <= label && label < classes),
+    check(label == ignored || (0 <= label && label < classes),
           "[cross_entropy] the label {} is not one of the {} classes", label, classes);
+}
+
+void check_targets(std::string_view op, std::span<const float> targets, const Tensor& logits) {
+  check(static_cast<std::int64_t>(targets.size()) == logits.size(), "[{}] {} targets for {} logits", op, targets.size(),
+        logits.size());
+}
+
+}  // namespace
+
+Var cross_entropy(Context& ctx, const Var& logits, std::span<const std::int64_t> labels,
+                  const CrossEntropyOptions& options) {
+  const Span span("loss");
+  const std::int64_t rows = logits.value().rows(), classes = logits.value().row_size();
+  check_labels(labels, rows, classes, options.ignore_label);
+  check_weights("cross_entropy", options.class_weights, classes);
+  check_gamma("cross_entropy", options.focal_gamma);
+  check(options.focal_gamma == 0 || options.label_smoothing == 0,
+        "[cross_entropy] focal_gamma {} cannot be combined with label_smoothing {}; set one of them to 0",
+        options.focal_gamma, options.label_smoothing);
   Tensor dlogits;
   float* gradient = gradient_buffer(ctx, logits, dlogits);
-  const float loss = kernels::cross_entropy(rows, classes, logits.value().data<float>(), labels.data(), ignore_label,
-                                            label_smoothing, gradient);
+  const float loss =
+      kernels::cross_entropy(rows, classes, logits.value().data<float>(), labels.data(), options, gradient);
+  return scalar_loss(ctx, logits, loss, dlogits);
+}
+
+Var binary_cross_entropy(Context& ctx, const Var& logits, std::span<const float> targets,
+                         const BinaryCrossEntropyOptions& options) {
+  const Span span("loss");
+  const std::int64_t rows = logits.value().rows(), labels = logits.value().row_size();
+  check_targets("binary_cross_entropy", targets, logits.value());
+  for (const float target : targets)
+    check(0 <= target && target <= 1, "[binary_cross_entropy] the target {} is not between 0 and 1", target);
+  check_weights("binary_cross_entropy", options.class_weights, labels);
+  check_gamma("binary_cross_entropy", options.focal_gamma);
+  Tensor dlogits;
+  float* gradient = gradient_buffer(ctx, logits, dlogits);
+  const float loss =
+      kernels::binary_cross_entropy(rows, labels, logits.value().data<float>(), targets.data(), options, gradient);
+  return scalar_loss(ctx, logits, loss, dlogits);
+}
+
+Var mean_squared_error(Context& ctx, const Var& logits, std::span<const float> targets) {
+  const Span span("loss");
+  check_targets("mean_squared_error", targets, logits.value());
+  Tensor dlogits;
+  float* gradient = gradient_buffer(ctx, logits, dlogits);
+  const float loss =
+      kernels::mean_squared_error(logits.value().size(), logits.value().data<float>(), targets.data(), gradient);
   return scalar_loss(ctx, logits, loss, dlogits);
 }
 

@@ -28,6 +28,9 @@ struct Dual {
 inline Dual exp(const Dual& x) { return {std::exp(x.value), x.slope * std::exp(x.value)}; }
 inline Dual log(const Dual& x) { return {std::log(x.value), x.slope / x.value}; }
 inline Dual sqrt(const Dual& x) { return {std::sqrt(x.value), x.slope / (2 * std::sqrt(x.value))}; }
+inline Dual pow(const Dual& x, double exponent) {
+  return {std::pow(x.value, exponent), x.slope * exponent * std::pow(x.value, exponent - 1)};
+}
 inline Dual tanh(const Dual& x) {
   const double y = std::tanh(x.value);
   return {y, x.slope * (1 - y * y)};

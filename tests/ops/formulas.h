@@ -135,4 +135,9 @@ inline Dual negative_log_likelihood(std::span<const Dual> logits, std::size_t la
   return log(total) - logits[label];
 }
 
+// (1 - p)^gamma * loss
+inline Dual focal(const Dual& loss, const Dual& p, double gamma) {
+  return gamma == 0 ? loss : pow(1 - p, gamma) * loss;
+}
+
 }  // namespace hearth::ops::formula

@@ -41,7 +41,7 @@ OpCase large_case(bool span) {
     }
     const Var first = first_tokens(ctx, normed);
     const Var logits = linear(ctx, first, *p[8], p[9], kernels::Activation::none, DType::f32);
-    return cross_entropy(ctx, logits, {{1, 0, -100}}, -100, 0.1f);
+    return cross_entropy(ctx, logits, {{1, 0, -100}}, {.label_smoothing = 0.1f});
   };
   return test;
 }

@@ -59,7 +59,7 @@ class ToyModel final : public nn::Model {
     const Var logits = classifier_.logits(ctx, first);
     nn::ModelOutput output{{}, {{"logits", logits}}};
     if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end())
-      output.loss = ops::cross_entropy(ctx, logits, labels->second, -100, ctx.label_smoothing);
+      output.loss = ops::cross_entropy(ctx, logits, labels->second, {.label_smoothing = ctx.label_smoothing});
     if (ctx.training && forwards_++ == nan_forward) {
       Tensor nan({}, DType::f32);
       *nan.data<float>() = std::numeric_limits<float>::quiet_NaN();
