@@ -20,7 +20,7 @@ demo: build
 
 test: deps
 	@scripts/install_deps tmux
-	@scripts/install_engines $(BUILD)
+	@scripts/install_backends $(BUILD)
 	cmake --preset release -DHEARTH_TESTS=ON
 	cmake --build $(BUILD) -j $(JOBS)
 	scripts/run_tests $(BUILD)

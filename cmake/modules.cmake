@@ -1,4 +1,4 @@
-# hearth_module(NAME USES module... LIBRARIES target...): the static library hearth_NAME of hearth/NAME/*.cc.
+# hearth_module(NAME USES module... LIBRARIES target...): the static library hearth_NAME of the sources below hearth/NAME.
 # -Wno-restrict: GCC 12 warns of overlaps in std::string concatenation that do not exist.
 set(HEARTH_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -10,7 +10,7 @@ endif()
 
 function(hearth_module name)
   cmake_parse_arguments(ARG "" "" "USES;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/hearth/${name}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/hearth/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   set(library hearth_${name})
   set_property(GLOBAL APPEND PROPERTY HEARTH_MODULES ${name})

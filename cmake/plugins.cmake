@@ -1,10 +1,13 @@
-# Communication plug-ins, which the program loads at run time by name: lib/hearth/libhearth_comm_NAME.so beside its bin.
-# A plug-in is built if its library is installed; scripts/install_engines installs all of them.
+# Communication plug-ins, which the program finds at run time: lib/hearth/libhearth_comm_NAME.so beside its bin. NAME is
+# the backend's name; if each launcher needs a plug-in of its own, the launcher's name follows: mpi_mpich.
+# A plug-in is built if its library is installed; scripts/install_backends installs all of them. The program knows those
+# that are not built, too, to say which package they need (comm/known_plugins.h).
 include(GNUInstallDirs)
-set(HEARTH_ENGINES ${PROJECT_BINARY_DIR}/engines CACHE PATH "Virtual environment with oneCCL and Intel MPI")
+set(HEARTH_BACKENDS ${PROJECT_BINARY_DIR}/backends CACHE PATH "Virtual environment with oneCCL and Intel MPI")
 
 set(plugins_built "")
 set(plugins_missing "")
+set(plugins_known "")
 
 # hearth_plugin(NAME SOURCES file... HEADER file INCLUDES folder... LIBRARY name FOLDERS folder... PACKAGE to install
 #               [RPATH folder...] [DEFINITIONS ...])
@@ -12,6 +15,8 @@ set(plugins_missing "")
 # RPATH: where the plug-in finds its library; an installed plug-in does not look into the build folder.
 function(hearth_plugin name)
   cmake_parse_arguments(ARG "" "HEADER;LIBRARY;PACKAGE" "SOURCES;INCLUDES;FOLDERS;RPATH;DEFINITIONS" ${ARGN})
+  string(APPEND plugins_known "\n      {\"${name}\", \"${ARG_PACKAGE}\"},")
+  set(plugins_known ${plugins_known} PARENT_SCOPE)
   find_path(HEARTH_${name}_INCLUDE ${ARG_HEADER} PATHS ${ARG_INCLUDES} NO_DEFAULT_PATH)
   find_library(HEARTH_${name}_LIBRARY ${ARG_LIBRARY} PATHS ${ARG_FOLDERS} NO_DEFAULT_PATH)
   if(NOT HEARTH_${name}_INCLUDE OR NOT HEARTH_${name}_LIBRARY)
@@ -21,7 +26,7 @@ function(hearth_plugin name)
   endif()
   set(target hearth_comm_${name})
   list(TRANSFORM ARG_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/plugins/)
-  add_library(${target} MODULE ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/plugins/engine.cc)
+  add_library(${target} MODULE ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/plugins/backend.cc)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(${target} SYSTEM PRIVATE ${HEARTH_${name}_INCLUDE})
   target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS})
@@ -51,26 +56,34 @@ function(hearth_plugin name)
 endfunction()
 
 set(multiarch /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
-set(intel ${HEARTH_ENGINES} $ENV{VIRTUAL_ENV} $ENV{I_MPI_ROOT} /opt/intel/oneapi/mpi/latest)
-set(oneccl ${HEARTH_ENGINES} $ENV{VIRTUAL_ENV} $ENV{CCL_ROOT} /opt/intel/oneapi/ccl/latest)
+set(intel ${HEARTH_BACKENDS} $ENV{VIRTUAL_ENV} $ENV{I_MPI_ROOT} /opt/intel/oneapi/mpi/latest)
+set(oneccl ${HEARTH_BACKENDS} $ENV{VIRTUAL_ENV} $ENV{CCL_ROOT} /opt/intel/oneapi/ccl/latest)
 list(TRANSFORM intel APPEND /include OUTPUT_VARIABLE intel_includes)
 list(TRANSFORM intel APPEND /lib OUTPUT_VARIABLE intel_folders)
 list(TRANSFORM oneccl APPEND /include OUTPUT_VARIABLE oneccl_includes)
 list(TRANSFORM oneccl APPEND /lib OUTPUT_VARIABLE oneccl_folders)
 
-hearth_plugin(gloo SOURCES gloo.cc HEADER gloo/allreduce.h LIBRARY gloo PACKAGE libgloo-dev
+# The first known plug-in of a backend that is there serves ranks of launchers that have none of their own.
+hearth_plugin(gloo SOURCES gloo.cc HEADER gloo/allreduce.h LIBRARY gloo PACKAGE "the package libgloo-dev"
   INCLUDES /usr/include /usr/local/include FOLDERS /usr/lib ${multiarch} /usr/local/lib)
-hearth_plugin(mpi_mpich SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpich PACKAGE libmpich-dev
+hearth_plugin(mpi_mpich SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpich
+  PACKAGE "the packages mpich and libmpich-dev"
   INCLUDES /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/mpich FOLDERS ${multiarch}
   DEFINITIONS HEARTH_MPI="MPICH" HEARTH_MPI_LAUNCHER="mpich")
-hearth_plugin(mpi_openmpi SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpi PACKAGE libopenmpi-dev
-  INCLUDES ${multiarch}/openmpi/include FOLDERS ${multiarch}/openmpi/lib
-  DEFINITIONS HEARTH_MPI="Open MPI" HEARTH_MPI_LAUNCHER="openmpi" OMPI_SKIP_MPICXX)
-hearth_plugin(mpi_intel SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpi PACKAGE "impi-devel, impi-rt"
+hearth_plugin(mpi_intel SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpi
+  PACKAGE "impi-devel==2021.16.2 and impi-rt==2021.16.2 with pip"
   INCLUDES ${intel_includes} FOLDERS ${intel_folders} RPATH "$ORIGIN/.." ${intel_folders}
   DEFINITIONS HEARTH_MPI="Intel MPI" HEARTH_MPI_LAUNCHER="intel" MPICH_SKIP_MPICXX)
-hearth_plugin(ccl SOURCES ccl.cc ccl_messages.cc environment.cc HEADER oneapi/ccl.hpp LIBRARY ccl PACKAGE "oneccl-cpu-devel"
+hearth_plugin(mpi_openmpi SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpi
+  PACKAGE "the packages openmpi-bin and libopenmpi-dev"
+  INCLUDES ${multiarch}/openmpi/include FOLDERS ${multiarch}/openmpi/lib
+  DEFINITIONS HEARTH_MPI="Open MPI" HEARTH_MPI_LAUNCHER="openmpi" OMPI_SKIP_MPICXX)
+hearth_plugin(ccl SOURCES ccl.cc ccl_messages.cc environment.cc HEADER oneapi/ccl.hpp LIBRARY ccl
+  PACKAGE "oneccl-cpu-devel==2021.16.2 with pip"
   INCLUDES ${oneccl_includes} FOLDERS ${oneccl_folders} RPATH "$ORIGIN/.." ${oneccl_folders})
+
+configure_file(${PROJECT_SOURCE_DIR}/cmake/known_plugins.cc.in ${PROJECT_BINARY_DIR}/known_plugins.cc @ONLY)
+target_sources(hearth_comm PRIVATE ${PROJECT_BINARY_DIR}/known_plugins.cc)
 
 list(JOIN plugins_built ", " plugins_built)
 list(JOIN plugins_missing ", " plugins_missing)

@@ -11,8 +11,8 @@
 #include <map>
 #include <oneapi/ccl.hpp>
 
+#include "plugins/backend.h"
 #include "plugins/ccl_messages.h"
-#include "plugins/engine.h"
 #include "plugins/environment.h"
 
 namespace hearth::plugins {
@@ -126,9 +126,9 @@ void end_at_once(int status, void*) {
   _exit(status);
 }
 
-class CclEngine : public Engine {
+class CclBackend : public Backend {
  public:
-  explicit CclEngine(const World& world) : Engine(world) {
+  explicit CclBackend(const World& world) : Backend(world) {
     prepare(world_);
     joined = true;
     ccl::init();
@@ -227,12 +227,21 @@ std::string version() {
          std::to_string(found.update);
 }
 
+const char* refusal(const char*) {
+  const char* const workers = std::getenv("CCL_WORKER_COUNT");
+  char* end = nullptr;
+  const bool is_set = workers != nullptr && std::strtol(workers, &end, 10) > 0 && *end == '\0';
+  return is_set ? nullptr
+                : "needs CCL_WORKER_COUNT, the number of oneCCL threads per process: set CCL_WORKER_COUNT=1, or use "
+                  "--ddp_backend gloo";
+}
+
 }  // namespace
 }  // namespace hearth::plugins
 
 HEARTH_EXPORT const HearthCommPlugin* hearth_comm_plugin() {
   using namespace hearth::plugins;
-  return plugin_of<CclEngine>("ccl", version());
+  return plugin_of<CclBackend>({.name = "ccl", .library = version(), .preference = 3, .refusal = refusal});
 }
 
 HEARTH_EXPORT const char* hearth_comm_setvars() {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "plugins/engine.h"
+#include "plugins/backend.h"
 
 // Messages with tags on top of oneCCL's send and recv, which have no tags: a header with the tag goes first, then the
 // data. Between two ranks one transfer runs at a time, because oneCCL may start two in any order.

@@ -80,6 +80,8 @@ void refuse_two_mpis() {
       ": a process can use only one MPI library; find out what loads the other, LD_PRELOAD for instance");
 }
 
+void make_global(const void* symbol) { dlopen(library_of(symbol).c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD); }
+
 void set_default(const char* variable, const std::string& value) { setenv(variable, value.c_str(), 0); }
 
 IntelMpi find_intel_mpi(const void* symbol) {

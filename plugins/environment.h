@@ -16,6 +16,9 @@ void refuse_other_launchers(const std::string& name, const std::string& launcher
 std::vector<std::string> loaded_mpis();  // the MPI libraries loaded into this process, by file
 void refuse_two_mpis();
 
+// Makes the symbols of the library that has `symbol` visible to libraries that are loaded later.
+void make_global(const void* symbol);
+
 // Sets an environment variable of this process, unless the user has set it.
 void set_default(const char* variable, const std::string& value);
 

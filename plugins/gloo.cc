@@ -17,7 +17,7 @@
 #include <functional>
 #include <future>
 
-#include "plugins/engine.h"
+#include "plugins/backend.h"
 #include "plugins/helper.h"
 
 namespace hearth::plugins {
@@ -114,9 +114,9 @@ class GlooRequest : public Request {
   std::future<void> ended_;
 };
 
-class GlooEngine : public Engine {
+class GlooBackend : public Backend {
  public:
-  explicit GlooEngine(const World& world) : Engine(world) {
+  explicit GlooBackend(const World& world) : Backend(world) {
     // gloo writes to the sockets of processes that may be gone. Without this the write would end this process.
     const auto before = std::signal(SIGPIPE, SIG_IGN);
     if (before != SIG_DFL) std::signal(SIGPIPE, before);
@@ -271,5 +271,6 @@ std::string version() {
 
 HEARTH_EXPORT const HearthCommPlugin* hearth_comm_plugin() {
   using namespace hearth::plugins;
-  return plugin_of<GlooEngine>("gloo", version());
+  return plugin_of<GlooBackend>(
+      {.name = "gloo", .library = version(), .preference = 1, .overlaps_without_threads = true});
 }

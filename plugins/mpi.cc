@@ -8,7 +8,7 @@
 #include <cstring>
 #include <regex>
 
-#include "plugins/engine.h"
+#include "plugins/backend.h"
 #include "plugins/environment.h"
 
 namespace hearth::plugins {
@@ -65,11 +65,13 @@ class MpiRequest : public Request {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-class MpiEngine : public Engine {
+class MpiBackend : public Backend {
  public:
-  explicit MpiEngine(const World& world) : Engine(world) {
+  explicit MpiBackend(const World& world) : Backend(world) {
     refuse_other_launchers(HEARTH_MPI, HEARTH_MPI_LAUNCHER);
     refuse_two_mpis();
+    if (std::string(HEARTH_MPI_LAUNCHER) == "openmpi")  // it loads further parts of itself, which need its symbols
+      make_global(reinterpret_cast<const void*>(&MPI_Init_thread));
     if (std::string(HEARTH_MPI_LAUNCHER) == "intel") find_intel_mpi(reinterpret_cast<const void*>(&MPI_Init_thread));
     int before = 0, granted = 0;
     check(MPI_Initialized(&before), "MPI_Initialized");
@@ -238,10 +240,17 @@ std::string version() {
                                                                                    : HEARTH_MPI;
 }
 
+const char* refusal(const char* launcher) {
+  const std::string name = launcher;
+  return name == "none" || name == "environment"
+             ? "needs processes started by mpirun: use mpirun, or --ddp_backend gloo"
+             : nullptr;
+}
+
 }  // namespace
 }  // namespace hearth::plugins
 
 HEARTH_EXPORT const HearthCommPlugin* hearth_comm_plugin() {
   using namespace hearth::plugins;
-  return plugin_of<MpiEngine>("mpi", version());
+  return plugin_of<MpiBackend>({.name = "mpi", .library = version(), .preference = 2, .refusal = refusal});
 }

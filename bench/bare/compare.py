@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""all_reduce through Hearth's plug-ins and bare, in turn: compare.py ROW|all BUILD ENGINES, after `make test`.
+"""all_reduce through Hearth's plug-ins and bare, in turn: compare.py ROW|all BUILD BACKENDS, after `make test`.
 
 A ratio is Hearth's mean time over the bare call's mean; in brackets the lowest and highest of single turns."""
 
@@ -17,8 +17,8 @@ import matrix  # noqa: E402: beside the tests, whose launchers these are
 RANKS, BYTES, TURNS, ROUNDS = 2, 400_000_000, 5, 3
 PROGRAM = os.path.join(matrix.BUILD, "bin", "hearth")
 MULTIARCH = "/usr/lib/x86_64-linux-gnu"
-ENGINES_LIBRARIES = os.path.join(matrix.ENGINES, "lib")
-INTEL_FLAGS = [f"-I{matrix.ENGINES}/include", f"-L{ENGINES_LIBRARIES}", f"-Wl,-rpath,{ENGINES_LIBRARIES}"]
+BACKEND_LIBRARIES = os.path.join(matrix.BACKENDS, "lib")
+INTEL_FLAGS = [f"-I{matrix.BACKENDS}/include", f"-L{BACKEND_LIBRARIES}", f"-Wl,-rpath,{BACKEND_LIBRARIES}"]
 
 # Source and compiler flags of the bare program, launcher of the job, --ddp_backend, and further variables.
 ROWS = {
@@ -31,7 +31,7 @@ ROWS = {
     "ccl_ofi": ("ccl.cc", [*INTEL_FLAGS, "-lccl"], matrix.PLAIN, "ccl", {"CCL_ATL_TRANSPORT": "ofi"}),
 }
 # Paths that the plug-in of oneCCL finds by itself.
-BARE_CCL = {"FI_PROVIDER_PATH": ENGINES_LIBRARIES, "LD_LIBRARY_PATH": ENGINES_LIBRARIES, "I_MPI_ROOT": matrix.ENGINES}
+BARE_CCL = {"FI_PROVIDER_PATH": BACKEND_LIBRARIES, "LD_LIBRARY_PATH": BACKEND_LIBRARIES, "I_MPI_ROOT": matrix.BACKENDS}
 
 
 def output_of(launcher, command, extra):

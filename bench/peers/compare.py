@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the same BERT question-answering step in PyTorch and in Hearth, in turn, and prints how much faster Hearth is.
+"""Runs the same BERT training step in PyTorch and in Hearth, in turn, and prints how much faster Hearth is.
 README.md beside this file says how to run it and what the modes are."""
 import argparse
 import datetime
@@ -41,9 +41,9 @@ class Budget:
 class Torch:
     """The worker process, started again with a lower cap for oneDNN where it dies of an illegal instruction."""
 
-    def __init__(self, python, sizes, threads, cap, budget):
+    def __init__(self, python, settings, threads, cap, budget):
         self.command = [python, os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_worker.py"),
-                        json.dumps({"sizes": sizes, "threads": threads})]
+                        json.dumps(dict(settings, threads=threads))]
         self.threads, self.cap, self.budget, self.deaths = threads, cap, budget, []
         self.process, self.compiled = None, set()  # compiled: (format, for changing lengths)
 
@@ -114,8 +114,8 @@ class Hearth:
 
     def steps(self, dtype, groups, real_lengths):
         o = self.options
-        words = ["train", "--model", o.model, "--batch", str(o.batch), "--seq", str(o.seq), "--dtype", dtype,
-                 "--steps", str(len(groups)), "--warmup", str(o.hearth_warmup)]
+        words = ["train", "--model", o.model, "--head", o.head, "--batch", str(o.batch), "--seq", str(o.seq),
+                 "--dtype", dtype, "--steps", str(len(groups)), "--warmup", str(o.hearth_warmup)]
         if not real_lengths:
             return self.run(words)[0]
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -143,9 +143,9 @@ def make_groups(options, mode, count):
         return [[options.seq] * options.batch] * count, options.seq
     with open(options.lengths) as file:
         lengths = [min(int(line), options.seq) for line in file if line.strip()]
-    if mode == "padded":
+    if mode in ("padded", "longest"):
         groups = [lengths[i:i + options.batch] for i in range(0, len(lengths) - options.batch + 1, options.batch)]
-        return [groups[i % len(groups)] for i in range(count)], options.seq
+        return [groups[i % len(groups)] for i in range(count)], options.seq if mode == "padded" else None
     # group_by_length: shuffled, sorted within mega-batches; of an epoch's batches, evenly spaced ones by length.
     random.Random(42).shuffle(lengths)
     batches = []
@@ -268,6 +268,7 @@ def compare_products(options, torch, hearth, budget):
 MODES = {"products": "matrix products: F.linear, its input gradient, its weight gradient",
          "all": "every position computed",
          "padded": "real lengths, PyTorch pads to the full sequence (run_qa's default)",
+         "longest": "real lengths, PyTorch pads to the longest of a batch",
          "grouped": "real lengths, PyTorch with group_by_length pads to the longest of a batch"}
 
 
@@ -285,10 +286,12 @@ def parse_options():
     parser.add_argument("--python", default=sys.executable, help="the Python that has PyTorch")
     parser.add_argument("--ipex_python", help="the Python that has IPEX, for -ipex and -fastbert; --python otherwise")
     parser.add_argument("--model", default="bert-base", choices=sorted(SIZES))
+    parser.add_argument("--head", default="qa", choices=["qa", "classification"])
+    parser.add_argument("--fused", action="store_true", help="PyTorch updates with fused AdamW")
     parser.add_argument("--batch", type=int, default=12)
     parser.add_argument("--seq", type=int, default=384)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--lengths", help="lengths of real sequences, one per line; needed by padded and grouped")
+    parser.add_argument("--lengths", help="lengths of real sequences, one per line; needed by padded, longest and grouped")
     parser.add_argument("--modes", default="products,all,padded,grouped", help="of " + ", ".join(MODES))
     parser.add_argument("--peers", default="bf16,bf16-compiled",
                         help="fp32, bf16, fp16, each as it is or with -compiled, -ipex, -fastbert")
@@ -306,8 +309,8 @@ def parse_options():
     unknown = [mode for mode in options.modes if mode not in MODES]
     if unknown:
         parser.error("unknown mode %s; there are %s" % (unknown[0], ", ".join(MODES)))
-    if not options.lengths and {"padded", "grouped"} & set(options.modes):
-        parser.error("the modes padded and grouped need --lengths")
+    if not options.lengths and {"padded", "longest", "grouped"} & set(options.modes):
+        parser.error("the modes padded, longest and grouped need --lengths")
     for peer in filter(None, (options.peers + "," + options.other_peers).split(",")):
         if parse_peer(peer)[0] not in ("fp32", "bf16", "fp16") or parse_peer(peer)[1] not in WAYS:
             parser.error("unknown peer %s; --help lists them" % peer)
@@ -317,16 +320,17 @@ def parse_options():
 def main():
     options = parse_options()
     budget = Budget(options.budget)
-    torch, ipex = (Torch(python, SIZES[options.model], options.threads, options.onednn_max_cpu_isa, budget)
+    settings = {"sizes": SIZES[options.model], "head": options.head, "fused": options.fused}
+    torch, ipex = (Torch(python, settings, options.threads, options.onednn_max_cpu_isa, budget)
                    for python in (options.python, options.ipex_python or options.python))
     # IPEX changes PyTorch's own operations, so it gets a process to itself.
     workers = {"": torch, "compiled": torch, "ipex": ipex, "fastbert": ipex}
     hearth = Hearth(options.hearth, options, budget)
     report = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "command": sys.argv,
               "processor": processor(), "threads": options.threads, "model": options.model, "batch": options.batch,
-              "seq": options.seq, "results": []}
-    print("%s, %d threads, %s, batch %d, sequence %d" %
-          (report["processor"], options.threads, options.model, options.batch, options.seq), flush=True)
+              "seq": options.seq, "head": options.head, "fused": options.fused, "results": []}
+    print("%s, %d threads, %s, %s, batch %d, sequence %d" %
+          (report["processor"], options.threads, options.model, options.head, options.batch, options.seq), flush=True)
     try:
         report["torch"] = torch.ask({"do": "describe"})
         print("PyTorch %(torch)s (%(capability)s) with %(model)s" % report["torch"], flush=True)

@@ -1,5 +1,4 @@
-"""Trains BERT for question answering in PyTorch, as compare.py asks for it: a JSON object a line on the standard input,
-the answer as one on the standard output. It is a process of its own because PyTorch can die: where a hypervisor hides
+"""Trains BERT in PyTorch, as compare.py asks for it: a JSON object per line on the standard input, the answer as one on the standard output. It is a process of its own because PyTorch can die: where a hypervisor hides
 CPUID leaf 0x1D, oneDNN's AMX code ends with an illegal instruction."""
 import contextlib
 import json
@@ -44,42 +43,50 @@ class Layer(nn.Module):
 
 
 class PlainBert(nn.Module):
-    """The same shapes as transformers' BertForQuestionAnswering, for where it is not installed."""
+    """The same shapes as transformers' models, for where it is not installed."""
 
-    def __init__(self, layers, hidden, heads, intermediate):
+    def __init__(self, layers, hidden, heads, intermediate, head):
         super().__init__()
         self.words, self.places, self.types = (nn.Embedding(n, hidden) for n in (VOCABULARY, POSITIONS, 2))
         self.norm, self.dropout = nn.LayerNorm(hidden, eps=1e-12), nn.Dropout(DROPOUT)
         self.layers = nn.ModuleList(Layer(hidden, heads, intermediate) for _ in range(layers))
-        self.qa_outputs = nn.Linear(hidden, 2)
+        self.head = head
+        self.pooler, self.outputs = nn.Linear(hidden, hidden), nn.Linear(hidden, 2)
 
-    def forward(self, input_ids, attention_mask, token_type_ids, start_positions, end_positions):
+    def forward(self, input_ids, attention_mask, token_type_ids, labels=None, start_positions=None, end_positions=None):
         places = torch.arange(input_ids.shape[1])
         x = self.dropout(self.norm(self.words(input_ids) + self.places(places) + self.types(token_type_ids)))
         mask = (1.0 - attention_mask[:, None, None, :].float()) * -1e4
         for layer in self.layers:
             x = layer(x, mask)
-        start, end = self.qa_outputs(x).float().unbind(-1)
+        if self.head == "classification":
+            pooled = self.dropout(torch.tanh(self.pooler(x[:, 0])))
+            return F.cross_entropy(self.outputs(pooled).float(), labels)
+        start, end = self.outputs(x).float().unbind(-1)
         return (F.cross_entropy(start, start_positions) + F.cross_entropy(end, end_positions)) / 2
 
 
-def make_model(sizes, **settings):
+def make_model(sizes, head, **settings):
     layers, hidden, heads, intermediate = sizes
     try:
-        from transformers import BertConfig, BertForQuestionAnswering, __version__
+        from transformers import (BertConfig, BertForQuestionAnswering, BertForSequenceClassification, __version__)
         config = BertConfig(num_hidden_layers=layers, hidden_size=hidden, num_attention_heads=heads,
                             intermediate_size=intermediate, **settings)
-        return BertForQuestionAnswering(config), "transformers " + __version__
+        made = BertForSequenceClassification if head == "classification" else BertForQuestionAnswering
+        return made(config), "transformers " + __version__
     except ImportError:
-        return PlainBert(layers, hidden, heads, intermediate), "a plain BERT of the same shapes"
+        return PlainBert(layers, hidden, heads, intermediate, head), "a plain BERT of the same shapes"
 
 
-def make_batch(lengths, padded):
+def make_batch(lengths, padded, head):
     ids = torch.randint(1000, VOCABULARY, (len(lengths), padded))
     mask = torch.zeros_like(ids)
     for row, length in enumerate(lengths):
         mask[row, :length] = 1
-    return {"input_ids": ids * mask, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids),
+    inputs = {"input_ids": ids * mask, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)}
+    if head == "classification":
+        return {**inputs, "labels": torch.tensor([random.randrange(2) for _ in lengths])}
+    return {**inputs,
             "start_positions": torch.tensor([random.randrange(length) for length in lengths]),
             "end_positions": torch.tensor([length - 1 for length in lengths])}
 
@@ -104,15 +111,15 @@ def step(model, optimizer, batch, autocast_dtype, scaler):
 
 
 class Worker:
-    def __init__(self, sizes, threads):
+    def __init__(self, sizes, head, fused, threads):
         torch.manual_seed(42)
         random.seed(42)
         if threads:
             torch.set_num_threads(threads)
-        self.sizes = sizes
-        self.model, self.source = make_model(sizes)
+        self.sizes, self.head = sizes, head
+        self.model, self.source = make_model(sizes, head)
         self.model.train()
-        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=3e-5)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=3e-5, fused=True if fused else None)
         self.made = {}
 
     def describe(self, request):
@@ -132,7 +139,7 @@ class Worker:
             return ipex.optimize(self.model, optimizer=torch.optim.AdamW(self.model.parameters(), lr=3e-5),
                                  dtype=dtype)
         # fast_bert replaces the layers of eager attention; its own optimizer fails.
-        model, _ = make_model(self.sizes, attn_implementation="eager")
+        model, _ = make_model(self.sizes, self.head, attn_implementation="eager")
         return ipex.fast_bert(model.train(), dtype=dtype, unpad=True), None
 
     def steps(self, request):
@@ -149,7 +156,7 @@ class Worker:
         seconds = []
         for lengths in request["groups"]:
             unit = request["pad_unit"]
-            batch = make_batch(lengths, -(-(request["pad_to"] or max(lengths)) // unit) * unit)
+            batch = make_batch(lengths, -(-(request["pad_to"] or max(lengths)) // unit) * unit, self.head)
             start = time.perf_counter()
             step(model, optimizer, batch, torch.float32 if way == "fastbert" else dtype, scaler)
             seconds.append(time.perf_counter() - start)
@@ -182,7 +189,7 @@ def main():
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what libraries print must not mix with the answers
     settings = json.loads(sys.argv[1])
-    worker = Worker(settings["sizes"], settings["threads"])
+    worker = Worker(**settings)
     for line in sys.stdin:
         request = json.loads(line)
         try:

@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <iostream>
 
 #include "hearth/apps/command.h"
-#include "hearth/apps/line_editor.h"
+#include "hearth/apps/input_lines.h"
 #include "hearth/base/error.h"
-#include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
 #include "hearth/io/hub_cache.h"
 #include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
-#include "hearth/tasks/answer_options.h"
-#include "hearth/tasks/qa_answer.h"
+#include "hearth/tasks/question_answering/answer.h"
+#include "hearth/tasks/question_answering/answer_options.h"
 
 namespace hearth::apps {
 namespace {
@@ -30,8 +28,6 @@ struct AskArguments {
   std::optional<bool> version_2_with_negative;
   std::optional<double> null_score_diff_threshold;
 };
-
-bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
 void declare(Arguments& arguments, AskArguments& args) {
   arguments.add("model", &args.model, "model folder written by run_qa, or model name in the Hugging Face cache")
@@ -96,29 +92,6 @@ void print(const std::string& question, const std::vector<tasks::QaCandidate>& a
   std::fflush(stdout);
 }
 
-// Calls `answer` for each line of standard input but blank ones.
-void for_each_question(const std::function<void(const std::string&)>& answer) {
-  std::optional<LineEditor> editor;
-  if (on_terminal()) {
-    fmt::print(stderr, "Type a question and press Enter; Ctrl-D ends.\n");
-    editor.emplace("question> ", state_file("ask_history"));
-  }
-  const auto next = [&]() -> std::optional<std::string> {
-    if (editor) return editor->read();
-    std::string line;
-    return std::getline(std::cin, line) ? std::optional(line) : std::nullopt;
-  };
-  while (const auto question = next()) {
-    if (is_blank(*question)) continue;
-    try {
-      answer(*question);
-    } catch (const Error& error) {
-      log_warning("{}", error.what());
-    }
-  }
-  if (editor) fmt::print(stderr, "\n");
-}
-
 }  // namespace
 
 int ask(std::span<const std::string> words) {
@@ -143,7 +116,10 @@ int ask(std::span<const std::string> words) {
   if (args.question) {
     answer(*args.question);
   } else {
-    for_each_question(answer);
+    for_each_input_line({"Type a question and press Enter; Ctrl-D ends.", "question> ", "ask_history"},
+                        [&](const std::string& question) {
+                          if (!is_blank(question)) answer(question);
+                        });
   }
   return 0;
 }

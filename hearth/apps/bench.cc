@@ -16,6 +16,7 @@
 #include "hearth/bench/ops_bench.h"
 #include "hearth/bench/tokenize_bench.h"
 #include "hearth/bench/train_bench.h"
+#include "hearth/comm/plugin_files.h"
 #include "hearth/comm/plugin_loader.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
@@ -26,18 +27,12 @@
 namespace hearth::apps {
 namespace {
 
-const std::vector<std::string> kFormats{"fp32", "bf16", "fp16"};
+constexpr std::initializer_list<DType> kMatmulDtypes{DType::f32, DType::bf16, DType::f16};
 
-DType format_named(const std::string& name) {
-  for (const DType type : {DType::f32, DType::bf16, DType::f16})
-    if (name_of(type) == name) return type;
-  fail("--dtype: '{}' is none of fp32, bf16, fp16", name);
-}
-
-std::vector<DType> formats_named(const std::vector<std::string>& names) {
-  std::vector<DType> formats;
-  for (const std::string& name : names) formats.push_back(format_named(name));
-  return formats;
+std::vector<DType> dtypes_named(const std::vector<std::string>& names) {
+  std::vector<DType> dtypes;
+  for (const std::string& name : names) assign(choice(&dtypes.emplace_back(), kMatmulDtypes), {name}, "--dtype");
+  return dtypes;
 }
 
 void drop_infos() {
@@ -69,7 +64,8 @@ struct Run {
 
   void add_communication(TrainingArguments& training) {
     arguments.section("Several ranks (under `hearth launch` or mpirun; rank 0 prints)");
-    arguments.add("ddp_backend", &training.ddp_backend, "gloo, mpi or ccl; if not given, chosen by the launcher");
+    arguments.add("ddp_backend", &training.ddp_backend, "communication backend; if not given, chosen by the launcher")
+        .choices(comm::backend_names());
     arguments.add("ddp_timeout", &training.ddp_timeout, "seconds to wait for other ranks").at_least(1);
   }
 
@@ -115,18 +111,22 @@ void stop_until_continued(const bench::TrainBenchResult& so_far) {
 int bench_train(std::span<const std::string> words, const comm::World& world) {
   bench::TrainBenchOptions options;
   TrainingArguments training;
-  std::string dtype(name_of(options.dtype));
+  std::string head = "qa";
   bool in_turn = false;
   Run run("train",
-          "Times training steps of a question-answering model with random weights and tokens. Several ranks train one "
-          "model, each on its own batches; throughput is the sum over all ranks.");
+          "Times training steps of a model with random weights and tokens. Several ranks train one model, each on its "
+          "own batches; throughput is the sum over all ranks.");
   run.world = world;
   run.add_model(options.model);
   run.add_batch(options.batch, options.seq);
   run.arguments.add(
       "lengths", &options.lengths,
       "file of sequence lengths, one per line, used instead of --seq; batches are packed without padding");
-  run.arguments.add("dtype", &dtype, "dtype of matmuls").choices(kFormats);
+  run.arguments.add("head", &head, "question answering, or classification of sequences")
+      .choices({"qa", "classification"});
+  run.arguments.add("freeze_layers", &options.freeze_layers, "freeze the embeddings and the first N layers")
+      .at_least(0);
+  run.arguments.add("dtype", choice(&options.dtype, kMatmulDtypes), "dtype of matmuls");
   run.arguments.add("steps", &options.steps, "steps to time").at_least(1);
   run.arguments.add("warmup", &options.warmup, "steps to run before timing").at_least(0);
   run.arguments.add("in_turn", &in_turn,
@@ -137,13 +137,13 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
       .add("ddp_bucket_cap_mb", &training.ddp_bucket_cap_mb,
            "bucket size for gradient all-reduce in MiB; 25 if not given")
       .at_least(1);
-  run.arguments.add("ddp_wire_dtype", &training.ddp_wire_dtype, "dtype in which gradients are sent")
-      .choices({"fp32", "bf16"});
+  run.arguments.add("ddp_wire_dtype", choice(&training.ddp_wire_dtype, {DType::f32, DType::bf16}),
+                    "dtype in which gradients are sent");
   run.arguments.add("sharded_optimizer", &training.sharded_optimizer, "shard the optimizer state over the ranks");
   run.arguments.examples({"hearth bench train --model bert-base --dtype bf16 --batch 16 --seq 384",
                           "hearth launch --num_processes 2 bench train --model bert-base"});
   if (!run.begin(words)) return 0;
-  options.dtype = format_named(dtype);
+  if (head == "classification") options.head = models::HeadKind::sequence_classification;
   options.distribution = data_parallel_options(training);
   if (in_turn) options.before_step = stop_until_continued;
   training.num_threads = run.threads;
@@ -169,7 +169,7 @@ int bench_all_reduce(std::span<const std::string> words, const comm::World& worl
                           "mpirun -n 4 hearth bench allreduce --operations all_reduce --sizes 25M --dtype fp32 bf16"});
   run.add_communication(training);
   if (!run.begin(words)) return 0;
-  options.dtypes = formats_named(dtypes);
+  options.dtypes = dtypes_named(dtypes);
   training.num_threads = run.threads;
   return run_in_team(training, world, [&](const parallel::Team& team) {
     const std::string backend(team.group().backend());
@@ -190,7 +190,7 @@ int in_world(std::span<const std::string> words) {
 
 int bench_gemm(std::span<const std::string> words) {
   bench::GemmBenchOptions options;
-  std::vector<std::string> dtypes = kFormats;
+  std::vector<std::string> dtypes{"fp32", "bf16", "fp16"};
   Run run("gemm", "Times the matmuls of training with every implementation that this processor supports.");
   run.add_model(options.model);
   run.arguments.add("tokens", &options.tokens, "tokens per batch").at_least(1);
@@ -198,22 +198,20 @@ int bench_gemm(std::span<const std::string> words) {
   run.arguments.add("rounds", &options.rounds, "timed repetitions per matmul").at_least(1);
   run.arguments.examples({"hearth bench gemm", "hearth bench gemm --model bert-large --tokens 4096 --dtype bf16"});
   if (!run.begin(words)) return 0;
-  options.dtypes = formats_named(dtypes);
+  options.dtypes = dtypes_named(dtypes);
   const auto rows = bench::bench_gemm(options);
   return run.end(bench::to_json(rows), bench::to_text(rows));
 }
 
 int bench_ops(std::span<const std::string> words) {
   bench::OpsBenchOptions options;
-  std::string dtype(name_of(options.dtype));
   Run run("ops", "Times the kernels of training other than matmuls, and compares them with the limits of the machine.");
   run.add_model(options.model);
   run.add_batch(options.batch, options.seq);
-  run.arguments.add("dtype", &dtype, "dtype of matmuls").choices(kFormats);
+  run.arguments.add("dtype", choice(&options.dtype, kMatmulDtypes), "dtype of matmuls");
   run.arguments.add("rounds", &options.rounds, "timed repetitions per kernel").at_least(1);
   run.arguments.examples({"hearth bench ops", "hearth bench ops --dtype bf16 --batch 8 --seq 128"});
   if (!run.begin(words)) return 0;
-  options.dtype = format_named(dtype);
   const auto rows = bench::bench_ops(options);
   return run.end(bench::to_json(rows, options.dtype), bench::to_text(rows, options.dtype));
 }
@@ -232,7 +230,7 @@ int bench_tokenize(std::span<const std::string> words) {
   return run.end(bench::to_json(rows), bench::to_text(rows));
 }
 
-constexpr Command kBenchmarks[] = {
+const Command kBenchmarks[] = {
     {"train", "seconds per training step, efficiency relative to matmul speed, memory", in_world<bench_train>},
     {"gemm", "matmuls of training", bench_gemm},
     {"ops", "other kernels of training", bench_ops},

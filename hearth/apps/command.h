@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hearth/base/arguments.h"
 
@@ -19,10 +21,10 @@ struct Reported {
 // ends the program with status 2, any other with 1.
 struct Command {
   std::string_view name, summary;
-  int (*run)(std::span<const std::string> words);
+  std::function<int(std::span<const std::string> words)> run;
 };
 
-std::span<const Command> commands();
+const std::vector<Command>& commands();
 
 // Prints "hearth: error: SENTENCE" as a line of standard error, above the progress bar if there is one.
 void print_error(const std::string& sentence);
@@ -30,8 +32,9 @@ void print_error(const std::string& sentence);
 // False where the words ask for help, which is then printed.
 bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words);
 
-int run_qa(std::span<const std::string> words);
 int ask(std::span<const std::string> words);
+int tag(std::span<const std::string> words);
+int classify(std::span<const std::string> words);
 int train_tokenizer(std::span<const std::string> words);
 int init_model(std::span<const std::string> words);
 int verify(std::span<const std::string> words);

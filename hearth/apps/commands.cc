@@ -1,30 +1,43 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
-
 #include "hearth/apps/command.h"
+#include "hearth/apps/run_task.h"
 #include "hearth/base/log.h"
 #include "hearth/base/terminal.h"
 #include "hearth/train/progress.h"
 
 namespace hearth::apps {
 
-std::span<const Command> commands() {
-  static constexpr std::array all{
-      Command{"run_qa", "fine-tune a model for question answering, evaluate it, predict answers", run_qa},
-      Command{"ask", "ask a fine-tuned model questions about a text", ask},
-      Command{"train_tokenizer", "train a WordPiece tokenizer on text files", train_tokenizer},
-      Command{"init_model", "create a model with random weights from a config.json and a tokenizer", init_model},
-      Command{"verify", "compare this build with reference results of PyTorch and transformers", verify},
-      Command{"bench", "benchmark training steps, kernels, the tokenizer and communication", bench},
-      Command{"config", "answer questions about your machines, for `hearth launch`", config},
-      Command{"launch", "run a command, a Python script or a program in several processes, each on its own cores",
-              launch},
-      Command{"test", "check that the processes of your configuration can train together", test},
-      Command{"estimate-memory", "estimate the memory that training a model needs", estimate_memory},
-      Command{"env", "describe this machine and this build, for a bug report", env},
-  };
+namespace {
+
+// The commands beside those of tasks/task_table.cc.
+const std::vector<Command> kOthers{
+    {"ask", "ask a fine-tuned model questions about a text", ask},
+    {"tag", "find the entities of texts with a fine-tuned model", tag},
+    {"classify", "classify texts with a fine-tuned model", classify},
+    {"train_tokenizer", "train a WordPiece tokenizer on text files", train_tokenizer},
+    {"init_model", "create a model with random weights from a config.json and a tokenizer", init_model},
+    {"verify", "compare this build with reference results of PyTorch and transformers", verify},
+    {"bench", "benchmark training steps, kernels, the tokenizer and communication", bench},
+    {"config", "answer questions about your machines, for `hearth launch`", config},
+    {"launch", "run a command, a Python script or a program in several processes, each on its own cores", launch},
+    {"test", "check that the processes of your configuration can train together", test},
+    {"estimate-memory", "estimate the memory that training a model needs", estimate_memory},
+    {"env", "describe this machine and this build, for a bug report", env},
+};
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = [] {
+    std::vector<Command> list;
+    for (const tasks::TaskCommand& task : tasks::task_commands())
+      list.push_back(
+          {task.name, task.summary, [&task](std::span<const std::string> words) { return run_task(task, words); }});
+    list.insert(list.end(), kOthers.begin(), kOthers.end());
+    return list;
+  }();
   return all;
 }
 

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 
@@ -9,12 +10,15 @@
 #include "hearth/base/arguments.h"
 #include "hearth/base/error.h"
 #include "hearth/io/json.h"
-#include "hearth/launch/config_dialogue.h"
-#include "hearth/launch/launch_config.h"
-#include "hearth/launch/launch_keys.h"
+#include "hearth/launch/config/config_dialogue.h"
+#include "hearth/launch/config/launch_config.h"
+#include "hearth/launch/config/launch_keys.h"
 
 namespace hearth::apps {
 namespace {
+
+enum class Action { create, write_default, update, show };
+constexpr std::array<std::string_view, 4> names_of(Action) { return {"create", "default", "update", "show"}; }
 
 int create(const std::filesystem::path& file) {
   launch::Terminal terminal(STDIN_FILENO, STDOUT_FILENO);
@@ -72,21 +76,29 @@ int show(const std::filesystem::path& file) {
 }  // namespace
 
 int config(std::span<const std::string> words) {
-  std::string action = "create", mixed_precision = "no", file = launch::default_config_path();
+  Action action = Action::create;
+  std::string mixed_precision = "no", file = launch::default_config_path();
   Arguments arguments(
       "hearth config",
       "Asks how to train and writes the answers to the file that `hearth launch` reads, in Accelerate's format.\n"
       "`config default` writes the file without questions, `config update` rewrites an old file in the current "
       "format, `config show` explains each setting.");
-  arguments.positional("ACTION", &action, "what to do").choices({"create", "default", "update", "show"});
+  arguments.positional("ACTION", choice(&action), "what to do");
   arguments.add("config_file", &file, "configuration file, .yaml or .json");
   arguments.add("mixed_precision", &mixed_precision, "mixed precision for `config default`")
       .choices({"no", "fp16", "bf16"});
   arguments.examples({"hearth config", "hearth config default --mixed_precision bf16", "hearth config show"});
   if (!parse_or_print_help(arguments, words)) return 0;
-  if (action == "default") return create_default(file, mixed_precision);
-  if (action == "update") return update(file);
-  if (action == "show") return show(file);
+  switch (action) {
+    case Action::create:
+      break;
+    case Action::write_default:
+      return create_default(file, mixed_precision);
+    case Action::update:
+      return update(file);
+    case Action::show:
+      return show(file);
+  }
   return create(file);
 }
 

@@ -16,10 +16,10 @@
 #include "hearth/cpu/system.h"
 #include "hearth/cpu/topology.h"
 #include "hearth/io/json.h"
-#include "hearth/kernels/attention.h"
-#include "hearth/kernels/gemm.h"
-#include "hearth/kernels/gemm_onednn.h"
-#include "hearth/kernels/simd.h"
+#include "hearth/kernels/attention/attention.h"
+#include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/onednn.h"
+#include "hearth/kernels/simd/simd.h"
 #include "hearth/tokenizer/unicode.h"
 
 namespace hearth::apps {
@@ -59,8 +59,8 @@ std::string amx_note() {
 
 io::Json backends() {
   io::Json json{{"self", "one process"}};
-  for (const comm::BackendInfo& backend : comm::backends())
-    json[backend.name] = backend.problem.empty() ? backend.library : backend.problem;
+  for (const comm::PluginInfo& plugin : comm::describe_plugins())
+    json[plugin.name] = plugin.problem.empty() ? plugin.library : plugin.problem;
   return json;
 }
 
@@ -114,13 +114,13 @@ io::Json describe() {
 
 // Shell commands that set the paths of oneCCL and Intel MPI as the plug-in finds them.
 std::string setvars() {
-  const auto file = comm::find_plugin("ccl", "none");
+  const auto file = comm::find_plugin("ccl", comm::Launcher::none);
   void* const library = file ? dlopen(file->c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   const auto variables =
       library != nullptr ? reinterpret_cast<HearthCommSetvars>(dlsym(library, HEARTH_COMM_SETVARS)) : nullptr;
   const std::string text = variables != nullptr ? variables() : "";
   check(!text.empty(),
-        "oneCCL and Intel MPI were not found: install them with scripts/install_engines, then build again");
+        "oneCCL and Intel MPI were not found: install them with scripts/install_backends, then build again");
   return text;
 }
 

@@ -99,7 +99,7 @@ int estimate_memory(std::span<const std::string> words) {
   sizes.threads = cpu::num_threads();
   models::Config config = bench::model_config(model);
   if (!overrides.empty()) config.override_fields(overrides, {});
-  const nn::EncoderConfig encoder = models::encoder_config(config);
+  const nn::TransformerConfig encoder = models::transformer_config(config);
   check(sizes.seq <= encoder.positions, "--seq {} must be at most {}, the number of positions of {}", sizes.seq,
         encoder.positions, model);
   for (std::string& name : dtypes) name = short_name(name);

@@ -64,7 +64,7 @@ int run(const std::vector<std::string>& words) {
     fmt::print("hearth {}\n", hearth::kVersion);
     return 0;
   }
-  const auto all = hearth::apps::commands();
+  const auto& all = hearth::apps::commands();
   const auto found = std::ranges::find(all, words[0], &hearth::apps::Command::name);
   return found == all.end() ? fail_with_unknown(words[0]) : found->run(std::span(words).subspan(1));
 }

@@ -9,7 +9,9 @@
 
 #include "hearth/apps/markdown_table.h"
 #include "hearth/base/version.h"
+#include "hearth/io/checkpoint_folders.h"
 #include "hearth/optim/optimizers.h"
+#include "hearth/train/results.h"
 
 namespace hearth::apps {
 namespace {
@@ -18,6 +20,10 @@ using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string file_name(const std::filesystem::path& path) {
   return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
+}
+
+io::Json json_of(const Number& value) {
+  return value.is_integer() ? io::Json(value.as_integer()) : io::Json(value.as_double());
 }
 
 std::string text_of(const io::Json& value) { return io::dump_json(value, io::kOneLine); }
@@ -37,12 +43,6 @@ std::string title_of(std::string name) {
   return name;
 }
 
-// Whether the key is a measure of quality: an eval_ metric that is neither a time, a speed nor memory.
-bool is_score(const std::string& key) {
-  if (!key.starts_with("eval_") || key.find("_mem_") != key.npos) return false;
-  return !key.ends_with("_runtime") && !key.ends_with("_per_second") && !key.ends_with("_time");
-}
-
 // As TrainingSummary: at most four decimals.
 std::string rounded_text(const io::Json& value) {
   const std::string text = value.is_string() ? value.get<std::string>() : text_of(value);
@@ -51,39 +51,38 @@ std::string rounded_text(const io::Json& value) {
   return is_long ? fmt::format("{:.4f}", value.get<double>()) : text;
 }
 
-// The scores that the Hub knows by a name of its own: the metric of evaluate, and the key here.
-Rows hub_metrics(const io::Json& evaluation) {
+// The scores of the evaluation that the Hub knows by a name of its own.
+Rows hub_metrics(const ModelCardFacts& facts) {
   Rows found;
-  for (const auto& [type, key] :
-       Rows{{"exact_match", "eval_exact_match"}, {"exact_match", "eval_exact"}, {"f1", "eval_f1"}})
-    if (evaluation.contains(key)) found.emplace_back(type, key);
+  for (const auto& [type, key] : facts.task.metrics)
+    if (facts.evaluation.contains(key)) found.emplace_back(type, key);
   return found;
 }
 
 // The Hub rejects a result without a task, a dataset or metrics.
-std::string model_index(const tasks::RunQaArguments& args, const io::Json& evaluation) {
-  const std::string index = fmt::format("model-index:\n- name: {}\n", quoted(file_name(args.training.output_dir)));
-  const Rows metrics = hub_metrics(evaluation);
+std::string model_index(const TrainingArguments& args, const ModelCardFacts& facts) {
+  const std::string index = fmt::format("model-index:\n- name: {}\n", quoted(file_name(args.output_dir)));
+  const Rows metrics = hub_metrics(facts);
   if (metrics.empty()) return index + "  results: []\n";
-  const std::string file = file_name(args.data.validation_file.value_or(""));
+  const std::string file = file_name(facts.task.validation_file);
   std::string result =
-      index + "  results:\n  - task:\n      name: Question Answering\n      type: question-answering\n";
+      index + fmt::format("  results:\n  - task:\n      name: {}\n      type: {}\n", facts.task.name, facts.task.type);
   result += fmt::format("    dataset:\n      name: {}\n      type: {}\n      split: validation\n    metrics:\n",
                         quoted(file), file.ends_with(".csv") || file.ends_with(".tsv") ? "csv" : "json");
   for (const auto& [type, key] : metrics)
-    result +=
-        fmt::format("    - name: {}\n      type: {}\n      value: {}\n", title_of(key), type, text_of(evaluation[key]));
+    result += fmt::format("    - name: {}\n      type: {}\n      value: {}\n", title_of(key), type,
+                          text_of(facts.evaluation.at(key)));
   return result;
 }
 
-std::string metadata(const tasks::RunQaArguments& args, const ModelCardFacts& facts) {
+std::string metadata(const TrainingArguments& args, const ModelCardFacts& facts) {
   std::string yaml = "library_name: transformers\n";
   if (facts.base_model) yaml += fmt::format("base_model: {}\n", quoted(*facts.base_model));
-  yaml += "pipeline_tag: question-answering\ntags:\n- generated_from_trainer\n- hearth\n";
-  const Rows metrics = hub_metrics(facts.evaluation);
+  yaml += fmt::format("pipeline_tag: {}\ntags:\n- generated_from_trainer\n- hearth\n", facts.task.type);
+  const Rows metrics = hub_metrics(facts);
   if (!metrics.empty()) yaml += "metrics:\n";
   for (const auto& [type, key] : metrics) yaml += fmt::format("- {}\n", type);
-  return fmt::format("---\n{}{}---\n", yaml, model_index(args, facts.evaluation));
+  return fmt::format("---\n{}{}---\n", yaml, model_index(args, facts));
 }
 
 std::string optimizer_text(const TrainingArguments& args) {
@@ -97,7 +96,7 @@ std::string optimizer_text(const TrainingArguments& args) {
 // Under the names, and in the order, of TrainingSummary.
 Rows hyperparameters(const TrainingArguments& args, std::int64_t processes) {
   const std::int64_t batch = args.per_device_train_batch_size, eval_batch = args.per_device_eval_batch_size;
-  const std::int64_t window = args.gradient_accumulation_steps;
+  const std::int64_t micro_batches = args.gradient_accumulation_steps;
   Rows rows;
   const auto add = [&](const char* name, const io::Json& value) {
     rows.emplace_back(name, value.is_string() ? value.get<std::string>() : text_of(value));
@@ -108,8 +107,8 @@ Rows hyperparameters(const TrainingArguments& args, std::int64_t processes) {
   add("seed", args.seed);
   if (processes > 1) add("distributed_type", "multi-CPU");
   if (processes > 1) add("num_devices", processes);
-  if (window > 1) add("gradient_accumulation_steps", window);
-  if (window * processes > 1) add("total_train_batch_size", batch * window * processes);
+  if (micro_batches > 1) add("gradient_accumulation_steps", micro_batches);
+  if (micro_batches * processes > 1) add("total_train_batch_size", batch * micro_batches * processes);
   if (processes > 1) add("total_eval_batch_size", eval_batch * processes);
   add("optimizer", optimizer_text(args));
   add("lr_scheduler_type", args.lr_scheduler_type);
@@ -144,16 +143,16 @@ std::string results_table(const io::Json& log_history) {
   return markdown_table(table);
 }
 
-std::string opening(const tasks::RunQaArguments& args, const ModelCardFacts& facts) {
-  const std::string data = "`" + file_name(args.data.train_file.value_or("")) + "`";
+std::string opening(const ModelCardFacts& facts) {
+  const std::string data = "`" + file_name(facts.task.train_file) + "`";
   std::string text =
       facts.base_model
           ? fmt::format("This model is a fine-tuned version of [{0}](https://huggingface.co/{0}) on {1}.\n",
                         *facts.base_model, data)
-          : fmt::format("This model was fine-tuned for extractive question answering on {}.\n", data);
+          : fmt::format("This model was fine-tuned for {} on {}.\n", facts.task.purpose, data);
   if (!facts.evaluation.empty()) text += "It achieves the following results on the evaluation set:\n";
-  for (const auto& [key, value] : facts.evaluation.items())
-    if (is_score(key)) text += fmt::format("- {}: {}\n", title_of(key), rounded_text(value));
+  for (const auto& [key, value] : facts.evaluation)
+    if (is_score(key)) text += fmt::format("- {}: {}\n", title_of(key), rounded_text(json_of(value)));
   return text;
 }
 
@@ -171,22 +170,22 @@ std::optional<std::string> hub_id(const std::string& name_or_path, const std::st
   const std::size_t slash = remembered.find('/');
   if (slash == remembered.npos || std::filesystem::is_directory(remembered)) return std::nullopt;
   const std::string owner = remembered.substr(0, slash), name = remembered.substr(slash + 1);
-  const bool is_id = is_name_part(owner) && is_name_part(name) && !name.starts_with("checkpoint-");
+  const bool is_id = is_name_part(owner) && is_name_part(name) && !io::checkpoint_step(name);
   return is_id ? std::optional(remembered) : std::nullopt;
 }
 
-std::string model_card(const tasks::RunQaArguments& args, const ModelCardFacts& facts) {
+std::string model_card(const TrainingArguments& args, const ModelCardFacts& facts) {
   std::string card = metadata(args, facts);
   card +=
       "\n<!-- This model card was generated from what the training run knew. Proofread and complete it, then remove "
       "this comment. -->\n";
-  card += fmt::format("\n# {}\n\n{}", file_name(args.training.output_dir), opening(args, facts));
+  card += fmt::format("\n# {}\n\n{}", file_name(args.output_dir), opening(facts));
   card += "\n## Model description\n\nMore information needed\n";
   card += "\n## Intended uses & limitations\n\nMore information needed\n";
   card += "\n## Training and evaluation data\n\nMore information needed\n";
   card += "\n## Training procedure\n\n### Training hyperparameters\n\n";
   card += "The following hyperparameters were used during training (training_args.json has all settings):\n";
-  for (const auto& [name, value] : hyperparameters(args.training, facts.processes))
+  for (const auto& [name, value] : hyperparameters(args, facts.processes))
     card += fmt::format("- {}: {}\n", name, value);
   if (const std::string table = results_table(facts.log_history); !table.empty())
     card += "\n### Training results\n\n" + table;

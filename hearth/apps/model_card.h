@@ -4,20 +4,22 @@
 #include <string>
 
 #include "hearth/io/json.h"
-#include "hearth/tasks/qa_arguments.h"
+#include "hearth/metrics/metrics.h"
+#include "hearth/tasks/task.h"
 
 namespace hearth::apps {
 
 struct ModelCardFacts {
+  tasks::TaskCard task;
   std::optional<std::string> base_model;     // its Hub id
-  io::Json evaluation = io::Json::object();  // the metrics of the final evaluation; empty: there was none
+  Metrics evaluation;                        // the metrics of the final evaluation; empty: there was none
   io::Json log_history = io::Json::array();  // of the run
   std::int64_t processes = 1;
 };
 
 // README.md of a model folder, in the layout of transformers' TrainingSummary: metadata for the Hub in YAML, scores,
 // hyperparameters, and a table of the evaluations during training.
-std::string model_card(const tasks::RunQaArguments& args, const ModelCardFacts& facts);
+std::string model_card(const TrainingArguments& args, const ModelCardFacts& facts);
 
 // The Hub id of the model that training starts from: the name it was loaded by, or what its config.json remembers
 // (`remembered`, "_name_or_path"). None where both are paths of folders.

@@ -17,28 +17,40 @@
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/topology.h"
-#include "hearth/launch/started_rank.h"
+#include "hearth/launch/place/started_rank.h"
 
 namespace hearth::apps {
 namespace {
 
 // Whether sending gradients during the backward pass saves time. Ranks on one host exchange messages by copying memory
 // on their own cores: a rank that has a single core gains nothing, because sending and computing only take turns on it
-// and evict each other's cache lines. gloo's sockets leave time to compute.
-bool overlap_pays(const comm::World& world, std::string_view backend, const std::vector<int>& communication_cpus) {
-  return world.several_hosts() || backend == "gloo" || !communication_cpus.empty() || cpu::num_threads() > 1 ||
-         cpu::processors_of_process(getpid()).size() != 1;
+// and evict each other's cache lines, unless the backend leaves time to compute.
+bool overlap_pays(const comm::World& world, const comm::ProcessGroup& group,
+                  const std::vector<int>& communication_cpus) {
+  return world.several_hosts() || group.overlaps_without_threads() || !communication_cpus.empty() ||
+         cpu::num_threads() > 1 || cpu::processors_of_process(getpid()).size() != 1;
 }
 
-LogLevel level_named(std::string_view name, LogLevel passive) {
-  if (name == "passive") return passive;
-  if (name == "warning") return LogLevel::warning;
-  return name == "error" || name == "critical" ? LogLevel::error : LogLevel::info;
+LogLevel level_of(Verbosity verbosity, LogLevel passive) {
+  switch (verbosity) {
+    case Verbosity::passive:
+      return passive;
+    case Verbosity::warning:
+      return LogLevel::warning;
+    case Verbosity::error:
+    case Verbosity::critical:
+      return LogLevel::error;
+    case Verbosity::detail:
+    case Verbosity::debug:
+    case Verbosity::info:
+      break;
+  }
+  return LogLevel::info;
 }
 
 parallel::Team join(const TrainingArguments& args, comm::World world) {
   // Old versions of torch's launcher pass the local rank as a flag; newer ones set LOCAL_RANK, which wins.
-  if (args.local_rank >= 0 && world.launcher == "environment" && environment("LOCAL_RANK").empty()) {
+  if (args.local_rank >= 0 && world.launcher == comm::Launcher::environment && environment("LOCAL_RANK").empty()) {
     world.local_rank = static_cast<int>(args.local_rank);
     if (environment("LOCAL_WORLD_SIZE").empty()) world.local_size = world.size;
   }
@@ -53,7 +65,7 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   if (args.num_threads > 0) cpu::set_num_threads(static_cast<int>(args.num_threads));
   cpu::features();  // may fork to probe AMX, which MPI forbids once comm::connect has initialised it
   std::shared_ptr<comm::ProcessGroup> group = comm::connect(world, options);
-  const bool overlaps = overlap_pays(world, group->backend(), options.cpus);
+  const bool overlaps = overlap_pays(world, *group, options.cpus);
   launch::take_turns(world, *group);
   parallel::Team team(std::move(group), world.local_rank, overlaps);
   if (team.size() > 1)
@@ -79,10 +91,10 @@ void log_as(const comm::World& world) {
 }
 
 void log_as(const comm::World& world, const TrainingArguments& args) {
-  const bool on_each_node = args.log_on_each_node && args.log_level != "passive";
+  const bool on_each_node = args.log_on_each_node && args.log_level != Verbosity::passive;
   const bool is_main = world.rank == 0 || (on_each_node && world.local_rank == 0);
-  set_log_level(is_main ? level_named(args.log_level, LogLevel::info)
-                        : level_named(args.log_level_replica, LogLevel::warning));
+  set_log_level(is_main ? level_of(args.log_level, LogLevel::info)
+                        : level_of(args.log_level_replica, LogLevel::warning));
 }
 
 int run_as(const comm::World& world, const std::function<int()>& body) {

@@ -46,11 +46,11 @@ std::string best_text(const TrainingArguments& args, const TrainerState& state) 
   return text;
 }
 
-// Without the figures that only tell how long the evaluation took.
-std::string scores_text(const io::Json& evaluation) {
+std::string scores_text(const Metrics& evaluation) {
+  constexpr std::size_t kShown = 5;  // SQuAD 2 and entity types have many more
   std::vector<std::string> scores;
-  for (const char* name : {"eval_exact_match", "eval_exact", "eval_f1"})
-    if (evaluation.contains(name)) scores.push_back(fmt::format("{} {:.4g}", name, evaluation[name].get<double>()));
+  for (const auto& [name, value] : evaluation)
+    if (is_score(name) && scores.size() < kShown) scores.push_back(fmt::format("{} {:.4g}", name, value.as_double()));
   return fmt::format("{}", fmt::join(scores, ", "));
 }
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "hearth/io/json.h"
+#include "hearth/metrics/metrics.h"
 #include "hearth/train/trainer.h"
 #include "hearth/train/training_arguments.h"
 
@@ -14,9 +14,9 @@ namespace hearth::apps {
 void log_settings(std::span<const Arguments::Resolved> settings, const TrainingArguments& args);
 
 struct RunSummary {
-  std::string try_it;                        // the command to use the trained model with
-  io::Json evaluation = io::Json::object();  // the final one; empty: there was none
-  double seconds = 0;                        // since the program started
+  std::string try_it;  // the command to use the trained model with
+  Metrics evaluation;  // the final one; empty: there was none
+  double seconds = 0;  // since the program started
 };
 // Where the model is, its best metric, time, speed, peak memory, and how to use it.
 void log_summary(const RunSummary& summary, const TrainingArguments& args, const Trainer& trainer);

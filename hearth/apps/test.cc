@@ -5,8 +5,8 @@
 #include "hearth/apps/processes.h"
 #include "hearth/base/arguments.h"
 #include "hearth/base/error.h"
-#include "hearth/launch/supervisor.h"
-#include "hearth/launch/target.h"
+#include "hearth/launch/plan/target.h"
+#include "hearth/launch/watch/supervisor.h"
 #include "hearth/verify/world_check.h"
 
 namespace hearth::apps {

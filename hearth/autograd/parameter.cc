@@ -1,15 +1,16 @@
 #include "hearth/autograd/parameter.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 #include <ranges>
 
+#include "hearth/base/rounding.h"
 #include "hearth/cpu/parallel.h"
 
 namespace hearth {
 namespace {
-
-constexpr std::int64_t kAlignedElements = 16;  // a cache line of f32
 
 Tensor part_of(const Tensor& whole, const Parameter::Part& part) {
   return whole.reshape({whole.size()}).slice(part.offset, part.offset + part.shape.size()).reshape(part.shape);
@@ -17,12 +18,15 @@ Tensor part_of(const Tensor& whole, const Parameter::Part& part) {
 
 }  // namespace
 
-std::int64_t Parameter::arena_end() const {
-  return offset + (shape.size() + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
-}
+std::int64_t Parameter::arena_end() const { return offset + round_up(shape.size(), kAlignedElements); }
 
 Tensor Parameter::master_part(const Part& part) const { return part_of(master, part); }
 Tensor Parameter::grad_part(const Part& part) const { return part_of(grad, part); }
+
+void Parameter::store_as(DType type) {
+  check(!trainable, "[Parameter] {} is trainable, so it is stored in fp32", parts.front().name);
+  master = Tensor(shape, type);
+}
 
 void Parameter::clear_grad() {
   if (grad_rows.is_all()) {
@@ -63,15 +67,32 @@ Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm)
   return *parameters_.emplace_back(std::move(parameter));
 }
 
+void ParameterStore::freeze(const std::function<bool(std::string_view name)>& chosen) {
+  check(!master_.defined(), "[ParameterStore] parameters are frozen before the arenas are allocated");
+  for (const auto& parameter : parameters_) {
+    const auto is_chosen = [&](const Parameter::Part& part) { return chosen(part.name); };
+    const auto count = std::ranges::count_if(parameter->parts, is_chosen);
+    check(count == 0 || count == std::ssize(parameter->parts),
+          "only a part of {} would be frozen: the weights of query, key and value are one matrix here, so freeze all "
+          "three or none",
+          fmt::join(parameter->parts | std::views::transform(&Parameter::Part::name), ", "));
+    if (count > 0) parameter->trainable = false;
+  }
+}
+
 void ParameterStore::allocate() {
   size_ = 0;
-  for (const auto& parameter : parameters_ | std::views::reverse) {
+  for (Parameter* parameter : trainable() | std::views::reverse) {
     parameter->offset = size_;
     size_ = parameter->arena_end();
   }
   master_ = Tensor({size_}, DType::f32);
   grad_ = Tensor({size_}, DType::f32);
   for (const auto& parameter : parameters_) {
+    if (!parameter->trainable) {
+      parameter->store_as(DType::f32);
+      continue;
+    }
     const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
     // Optimizers and norms run over whole arenas, so the gaps between parameters must be zero.
     master_.slice(end, parameter->arena_end()).fill_zero();
@@ -87,6 +108,28 @@ std::int64_t ParameterStore::element_count() const {
   return count;
 }
 
+std::int64_t ParameterStore::trainable_count() const {
+  std::int64_t count = 0;
+  for (const Parameter* parameter : trainable()) count += parameter->shape.size();
+  return count;
+}
+
+std::vector<Parameter*> ParameterStore::trainable() const {
+  std::vector<Parameter*> result;
+  for (const auto& parameter : parameters_)
+    if (parameter->trainable) result.push_back(parameter.get());
+  return result;
+}
+
+std::vector<NamedParameter> ParameterStore::named() const {
+  std::vector<NamedParameter> result;
+  for (const auto& parameter : parameters_)
+    for (const Parameter::Part& part : parameter->parts)
+      result.push_back({part.name, parameter.get(), parameter->master_part(part),
+                        parameter->trainable ? parameter->grad_part(part) : Tensor()});
+  return result;
+}
+
 bool ParameterStore::contains(std::string_view name) const {
   return std::ranges::any_of(parameters_, [&](const auto& parameter) {
     return std::ranges::any_of(parameter->parts, [&](const auto& part) { return part.name == name; });
@@ -94,15 +137,19 @@ bool ParameterStore::contains(std::string_view name) const {
 }
 
 void ParameterStore::zero_grad() {
-  for (const auto& parameter : parameters_) parameter->has_grad = false;
+  for (Parameter* parameter : trainable()) parameter->has_grad = false;
 }
 
 void ParameterStore::complete_grads() {
-  for (const auto& parameter : parameters_) parameter->begin_grad();
+  for (Parameter* parameter : trainable()) parameter->begin_grad();
 }
 
 void ParameterStore::mark_changed() {
   for (const auto& parameter : parameters_) ++parameter->version;
+}
+
+void ParameterStore::mark_updated() {
+  for (Parameter* parameter : trainable()) ++parameter->version;
 }
 
 }  // namespace hearth

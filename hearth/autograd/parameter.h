@@ -8,25 +8,17 @@
 #include <vector>
 
 #include "hearth/autograd/row_set.h"
+#include "hearth/autograd/weight_copies.h"
 #include "hearth/tensor/tensor.h"
 
 namespace hearth {
 
-// A 16-bit copy of a weight in the dtype and layout that a matmul reads. It is rebuilt when the weight has changed.
-struct Replica {
-  int kind = 0;               // distinguishes the copies of one weight; numbered in ops/weights.cc
-  std::uint64_t version = 0;  // the Parameter::version that `value` was built from
-  bool was_read = false;      // since the last update
-  Tensor value;
-  // Rebuilds the part of `value` derived from master rows [begin, end). Both bounds are multiples of `row_unit`; `end`
-  // may also be the row count. `read_soon` keeps the result in cache; otherwise large copies are written with
-  // non-temporal stores.
-  std::function<void(std::int64_t begin, std::int64_t end, bool read_soon)> fill;
-  std::int64_t row_unit = 1;  // a power of two
-};
+// In the arenas, parameters, buckets and shards begin at multiples of this many elements: a cache line of f32.
+inline constexpr std::int64_t kAlignedElements = 16;
 
-// A trainable array: slices of the store's arenas. Most parameters have one part, named as in Hugging Face. Query, key
-// and value are one parameter of three parts, so that one matmul computes all three.
+// An array of weights. Most parameters have one part, named as in Hugging Face. Query, key and value are one parameter
+// of three parts, so that one matmul computes all three. A trainable parameter is a slice of the store's arenas. A
+// frozen one has memory of its own and no gradient. Ops read the values through acquire() alone.
 struct Parameter {
   struct Part {
     std::string name;
@@ -38,40 +30,59 @@ struct Parameter {
   Shape shape;
   bool is_norm = false;       // belongs to a normalisation layer; weight decay skips it
   bool is_embedding = false;  // rows are looked up, not multiplied
-  std::int64_t offset = 0;    // first element in the arenas
-  Tensor master;              // f32: what the optimizer updates and the checkpoint stores
-  Tensor grad;                // f32
-  bool has_grad = false;      // `grad` holds a contribution of this step: add to it; otherwise overwrite it
-  RowSet grad_rows;           // of an embedding: rows of `grad` that may differ from zero; all others are zero
+  bool trainable = true;
+  std::int64_t offset = 0;  // of a trainable one: first element in the arenas
+  Tensor master;            // the stored values: f32, or the 16-bit dtype of the file that a frozen parameter came from
+  Tensor grad;              // f32; undefined if frozen
+  bool has_grad = false;    // `grad` holds a contribution of this step: add to it; otherwise overwrite it
+  RowSet grad_rows;         // of an embedding: rows of `grad` that may differ from zero; all others are zero
   std::uint64_t version = 1;  // counts the changes of master
-  std::vector<Replica> replicas;
+  std::vector<WeightCopy> copies;
 
   std::int64_t arena_end() const;  // the element of the arenas at which the next parameter begins
   Tensor master_part(const Part& part) const;
   Tensor grad_part(const Part& part) const;
-  void clear_grad();  // zeroes the gradient; rows outside grad_rows are zero already and are not touched
-  void begin_grad();  // zeroes the gradient unless it holds a contribution of this step
+  void store_as(DType type);  // of a frozen parameter: gives it new memory of this dtype, contents undefined
+  void clear_grad();          // zeroes the gradient; rows outside grad_rows are zero already and are not touched
+  void begin_grad();          // zeroes the gradient unless it holds a contribution of this step
 };
 
-// All parameters of a model in contiguous arenas. Parameters are registered in order of use and laid out in reverse
-// order, so gradients complete from the arena's beginning to its end while backward runs.
+// A parameter, or a part of a stacked one, under its Hugging Face name.
+struct NamedParameter {
+  std::string name;
+  Parameter* parameter = nullptr;
+  Tensor value;  // a view of Parameter::master
+  Tensor grad;   // a view of Parameter::grad; undefined if frozen
+};
+
+// All parameters of a model. The trainable ones lie in contiguous arenas. Parameters are registered in order of use and
+// laid out in reverse order, so gradients complete from the arena's beginning to its end while backward runs.
 class ParameterStore {
  public:
   // Before allocate() only. The parts are stacked along the first axis.
   Parameter& add(std::vector<Parameter::Part> parts, bool is_norm = false);
+  // Before allocate() only: freezes the parameters whose names are chosen. Choosing some parts of a stacked parameter
+  // and not the others is an Error.
+  void freeze(const std::function<bool(std::string_view name)>& chosen);
   void allocate();  // contents are undefined until weights are loaded or initialised and gradients written
 
   std::int64_t size() const { return size_; }  // elements of an arena, with the gaps for alignment
-  std::int64_t element_count() const;          // elements without the gaps
+  std::int64_t element_count() const;          // elements of all parameters, without the gaps
+  std::int64_t trainable_count() const;        // those of the trainable ones
   const Tensor& master() const { return master_; }
   const Tensor& grad() const { return grad_; }
   const std::vector<std::unique_ptr<Parameter>>& parameters() const { return parameters_; }  // in order of use
+  std::vector<Parameter*> trainable() const;                                                 // in order of use
+  std::vector<NamedParameter> named() const;                                                 // in order of use
   bool contains(std::string_view name) const;
 
   void zero_grad();  // starts a step: the next contribution to each gradient overwrites it
   // Zeroes gradients without a contribution in this step, such as those of an unused layer.
   void complete_grads();
-  void mark_changed();  // call after masters were written: 16-bit copies are out of date
+  // Copies in other dtypes and layouts are out of date: of all parameters, after weights were loaded; of the trainable
+  // ones, after an update.
+  void mark_changed();
+  void mark_updated();
 
  private:
   std::vector<std::unique_ptr<Parameter>> parameters_;

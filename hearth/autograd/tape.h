@@ -46,14 +46,19 @@ using GradReady = std::function<void(Parameter&)>;
 
 // A forward pass in the order it ran. A parameter is noted at its first use. Backward walks the entries from last to
 // first: when it reaches that note, every use of the parameter is done, its gradient is complete and `ready` is called.
-// Activations are freed as the walk passes.
+// Activations are freed as the walk passes. Only operations that lie between a trainable parameter and the loss are
+// recorded: ops ask Context::needs_grad, so backward ends where nothing below needs a gradient.
 class Tape {
  public:
+  // Notes the use of a trainable parameter. With rows: backward will write only these rows of an embedding's gradient.
   void use(Parameter& parameter);
-  void use(Parameter& table,
-           std::span<const std::int32_t> rows);  // backward will write these rows of the gradient only
+  void use(Parameter& embedding, std::span<const std::int32_t> rows);
   bool uses(Parameter& parameter) const { return used_.contains(&parameter); }
   const RowSet& used_rows(Parameter& parameter) const { return used_.at(&parameter); }
+  std::size_t use_count() const { return use_count_; }  // calls of use() so far
+
+  // Keeps an object alive as long as the tape: what the recorded operations refer to, such as the batch.
+  void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
 
   // Backward calls `backward` with the gradient of the value. While the tape is paused nothing is recorded.
   template <class Backward>
@@ -64,8 +69,8 @@ class Tape {
     return var;
   }
 
-  // d(loss)/d(loss) = seed, for the scalar `loss`.
-  void backward(const Var& loss, float seed, const GradReady& ready = {});
+  // Starts from d(loss)/d(loss) = `loss_grad`, for the scalar `loss`.
+  void backward(const Var& loss, float loss_grad, const GradReady& ready = {});
   // The same from any value whose gradient is known.
   void backward_from(const Var& value, Tensor dvalue, const GradReady& ready = {});
 
@@ -101,6 +106,8 @@ class Tape {
 
   std::vector<Entry> entries_;
   std::unordered_map<Parameter*, RowSet> used_;
+  std::size_t use_count_ = 0;
+  std::vector<std::shared_ptr<const void>> kept_;
   bool paused_ = false;
 };
 

@@ -50,6 +50,12 @@ struct Assign {
     *target = *value;
   }
   void operator()(std::string* target) const { *target = only_word(); }
+  void operator()(const ChoiceTarget& target) const {
+    const std::vector<std::string>& names = target.names();
+    check(std::ranges::find(names, only_word()) != names.end(), "{}: '{}' is none of {}", label, words[0],
+          fmt::join(names, ", "));
+    target.assign(words[0]);
+  }
   void operator()(std::vector<std::string>* target) const {
     if (is_none(words)) return target->clear();
     check(!words.empty(), "{} needs at least one value", label);
@@ -73,6 +79,7 @@ struct Assign {
 
 struct ValueOf {
   ArgumentValue operator()(std::monostate) const { return {}; }
+  ArgumentValue operator()(const ChoiceTarget& target) const { return std::string(target.name()); }
   template <class T>
   ArgumentValue operator()(const T* target) const {
     return *target;

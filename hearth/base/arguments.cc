@@ -43,6 +43,7 @@ Arguments::Option& Arguments::declare(Option::Kind kind, std::string_view name, 
   option.takes = holds_list(target)    ? Option::Takes::many
                  : holds<bool>(target) ? Option::Takes::at_most_one
                                        : Option::Takes::one;
+  if (const auto* choice = std::get_if<ChoiceTarget>(&target)) option.choices_ = choice->names();
   return option;
 }
 
@@ -201,7 +202,8 @@ std::vector<Arguments::Resolved> Arguments::values() const {
   for (const Option& option : options_) {
     if (std::holds_alternative<std::monostate>(option.target)) continue;
     const std::string text = text_of(option.target);
-    result.push_back({option.section, option.name, text, value_of(option.target), text == option.default_text});
+    result.push_back(
+        {option.section, option.name, text, value_of(option.target), text == option.default_text, option.per_process_});
   }
   return result;
 }
@@ -213,7 +215,8 @@ std::vector<Arguments::Declared> Arguments::declared() const {
     const Support support = option.kind == Option::Kind::ignored   ? Support::ignored
                             : option.kind == Option::Kind::refused ? Support::refused
                                                                    : Support::works;
-    result.push_back({option.name, option.help, support, option.aliases, option.choices_});
+    const bool is_switch = option.takes == Option::Takes::at_most_one;
+    result.push_back({option.name, option.help, support, is_switch, option.aliases, option.choices_});
   }
   return result;
 }

@@ -25,6 +25,9 @@ class Arguments {
     Option& required() { return required_ = true, *this; }  // not empty
     Option& alias(std::string other_name) { return aliases.push_back(std::move(other_name)), *this; }
     Option& choices(std::vector<std::string> names) { return choices_ = std::move(names), *this; }
+    // May differ between the processes of a job: paths, because hosts may mount files elsewhere, what only the first
+    // process uses, and what concerns one process alone.
+    Option& per_process() { return per_process_ = true, *this; }
     Option& at_least(double limit) { return at_least_ = limit, *this; }
     Option& at_most(double limit) { return at_most_ = limit, *this; }
     Option& below(double limit) { return below_ = limit, *this; }
@@ -42,7 +45,7 @@ class Arguments {
     std::string default_text;
     std::vector<std::string> aliases, choices_;
     double at_least_ = std::nan(""), at_most_ = std::nan(""), below_ = std::nan("");  // NaN: no limit
-    bool required_ = false, can_be_negated = false, announced = false;
+    bool required_ = false, per_process_ = false, can_be_negated = false, announced = false;
   };
 
   // `command` stands before the arguments in the usage line: "hearth run_qa".
@@ -83,7 +86,7 @@ class Arguments {
   struct Resolved {
     std::string section, name, text;
     ArgumentValue value;
-    bool is_default = true;
+    bool is_default = true, per_process = false;
   };
   std::vector<Resolved> values() const;
 
@@ -92,6 +95,7 @@ class Arguments {
   struct Declared {
     std::string name, help;  // help of an ignored or refused flag: the reason
     Support support = Support::works;
+    bool is_switch = false;  // may stand without a value
     std::vector<std::string> aliases, choices;
   };
   std::vector<Declared> declared() const;

@@ -18,6 +18,7 @@ struct Placeholder {
   std::string operator()(const std::int64_t*) const { return " N"; }
   std::string operator()(const double*) const { return " NUMBER"; }
   std::string operator()(const std::string*) const { return " TEXT"; }
+  std::string operator()(const ChoiceTarget&) const { return " TEXT"; }
   std::string operator()(const std::vector<std::string>*) const { return " TEXT..."; }
   template <class T>
   std::string operator()(const std::optional<T>*) const {

@@ -24,26 +24,6 @@ std::size_t size_of(DType type) {
   fail("[size_of] unknown number format {}", static_cast<int>(type));
 }
 
-std::string_view name_of(DType type) {
-  switch (type) {
-    case DType::f32:
-      return "fp32";
-    case DType::bf16:
-      return "bf16";
-    case DType::f16:
-      return "fp16";
-    case DType::f64:
-      return "fp64";
-    case DType::i64:
-      return "int64";
-    case DType::i32:
-      return "int32";
-    case DType::u8:
-      return "uint8";
-  }
-  fail("[name_of] unknown number format {}", static_cast<int>(type));
-}
-
 std::uint16_t Float16::round(float value) {
   const auto word = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((word >> 16) & 0x8000u);

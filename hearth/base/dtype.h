@@ -1,17 +1,22 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "hearth/base/enum_names.h"
+
 namespace hearth {
 
-// The dtype of an array's elements. name_of() gives the names that users type: fp32, bf16, fp16.
+// The dtype of an array's elements.
 enum class DType : std::uint8_t { f32, bf16, f16, f64, i64, i32, u8 };
+constexpr std::array<std::string_view, 7> names_of(DType) {
+  return {"fp32", "bf16", "fp16", "fp64", "int64", "int32", "uint8"};
+}
 
 std::size_t size_of(DType);
-std::string_view name_of(DType);
 
 struct BFloat16 {
   std::uint16_t bits = 0;

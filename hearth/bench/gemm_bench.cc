@@ -60,7 +60,7 @@ std::vector<GemmBenchRow> by_pass(const std::vector<GemmBenchRow>& rows) {
 }  // namespace
 
 std::vector<GemmBenchRow> bench_gemm(const GemmBenchOptions& options) {
-  const nn::EncoderConfig config = encoder_config(model_config(options.model));
+  const nn::TransformerConfig config = transformer_config(model_config(options.model));
   std::vector<GemmBenchRow> rows;
   for (const DType type : options.dtypes) {
     const auto of_format = bench_format(training_products(config, options.tokens, type), options.rounds);

@@ -11,7 +11,7 @@ namespace hearth::bench {
 // implementation, which the first measurement determines.
 class GemmCeiling {
  public:
-  GemmCeiling(const nn::EncoderConfig& config, DType type) : config_(config), type_(type) {}
+  GemmCeiling(const nn::TransformerConfig& config, DType type) : config_(config), type_(type) {}
 
   // Runs all matmuls of a layer with this many tokens, repeatedly for about a tenth of a second.
   Work measure(std::int64_t tokens);
@@ -21,7 +21,7 @@ class GemmCeiling {
  private:
   void choose(const std::vector<Product>& products, const ProductMemory& memory);
 
-  nn::EncoderConfig config_;
+  nn::TransformerConfig config_;
   DType type_;
   std::vector<const kernels::GemmImpl*> chosen_;  // per matmul
 };

@@ -5,13 +5,13 @@
 #include <limits>
 
 #include "hearth/bench/random_numbers.h"
-#include "hearth/kernels/attention.h"
-#include "hearth/kernels/elementwise.h"
-#include "hearth/kernels/embedding.h"
-#include "hearth/kernels/layer_norm.h"
-#include "hearth/kernels/loss.h"
-#include "hearth/kernels/optimizer.h"
-#include "hearth/nn/model.h"
+#include "hearth/kernels/attention/attention.h"
+#include "hearth/kernels/loss/loss.h"
+#include "hearth/kernels/rows/elementwise.h"
+#include "hearth/kernels/rows/embedding.h"
+#include "hearth/kernels/rows/layer_norm.h"
+#include "hearth/kernels/update/optimizer.h"
+#include "hearth/ops/context.h"
 
 namespace hearth::bench {
 namespace {
@@ -24,7 +24,7 @@ Tensor random_tensor(Shape shape, DType type) {
 
 // The inputs that all ops share, and the list that they are added to.
 struct Maker {
-  const nn::EncoderConfig& config;
+  const nn::TransformerConfig& config;
   const Batch& batch;
   DType type;
   std::vector<MeasuredOp> ops;
@@ -54,7 +54,7 @@ void add_rows(Maker& make) {
   const Tensor x = random_tensor({make.tokens(), make.config.hidden}, make.type);
   const Tensor y = random_tensor(x.shape(), make.type), sums({make.config.hidden}, DType::f32);
   const double size = static_cast<double>(size_of(make.type));
-  const kernels::Sequences sequences = nn::sequences_of(make.batch);
+  const kernels::Sequences sequences = ops::tokens_of(make.batch);
   const kernels::Dropout dropout = make.dropout();
   make.add("dropout", x.size(), 2 * size, 1,
            [=] { kernels::dropout_rows(x.type(), sequences, x.row_size(), dropout, x.raw(), y.raw()); });
@@ -73,7 +73,7 @@ void add_layer_norm(Maker& make) {
                dbeta(gamma.shape(), DType::f32), mean({make.tokens()}, DType::f32), rstd(mean.shape(), DType::f32);
   kernels::LayerNormArgs args;
   args.type = make.type;
-  args.sequences = nn::sequences_of(make.batch);
+  args.sequences = ops::tokens_of(make.batch);
   args.cols = make.config.hidden;
   args.eps = make.config.eps;
   args.dropout = make.dropout();
@@ -123,7 +123,7 @@ void add_attention(Maker& make) {
   };
   kernels::AttentionArgs args;
   args.type = make.type;
-  args.sequences = nn::sequences_of(make.batch);
+  args.sequences = ops::tokens_of(make.batch);
   args.heads = make.config.heads;
   args.head_dim = hidden / make.config.heads;
   args.stride = 3 * hidden;
@@ -136,8 +136,8 @@ void add_attention(Maker& make) {
   args.lse = lse.data<float>();
   const kernels::AttentionGradArgs grads{dout.raw(), column(dqkv, 0), column(dqkv, 1), column(dqkv, 2), 3 * hidden};
   double pairs = 0;  // (query, key) pairs
-  for (std::size_t s = 0; s < make.batch.keys.size(); ++s)
-    pairs += static_cast<double>((make.batch.starts[s + 1] - make.batch.starts[s]) * make.batch.keys[s]);
+  for (std::size_t s = 0; s < make.batch.key_counts.size(); ++s)
+    pairs += static_cast<double>((make.batch.starts[s + 1] - make.batch.starts[s]) * make.batch.key_counts[s]);
   const double size = static_cast<double>(size_of(make.type)), pair_size = pairs / static_cast<double>(make.tokens());
   const auto kept = std::make_shared<std::vector<Tensor>>(std::vector{qkv, dqkv, out, dout, lse});
   make.add("attention forward", out.size(), 4 * size, 4 * pair_size,
@@ -148,7 +148,7 @@ void add_attention(Maker& make) {
 
 void add_loss(Maker& make) {
   const Tensor logits = random_tensor({make.tokens(), 2}, DType::f32), dlogits(logits.shape(), DType::f32);
-  const kernels::Sequences sequences = nn::sequences_of(make.batch);
+  const kernels::Sequences sequences = ops::tokens_of(make.batch);
   const std::int64_t* const starts = make.batch.labels.at("start_positions").data();
   const std::int64_t* const ends = make.batch.labels.at("end_positions").data();
   make.add("loss", logits.size(), 8, 6,
@@ -184,7 +184,7 @@ void add_weights(Maker& make) {
 
 }  // namespace
 
-std::vector<MeasuredOp> measured_ops(const nn::EncoderConfig& config, const Batch& batch, DType type) {
+std::vector<MeasuredOp> measured_ops(const nn::TransformerConfig& config, const Batch& batch, DType type) {
   Maker make{config, batch, type, {}};
   add_attention(make);
   add_layer_norm(make);

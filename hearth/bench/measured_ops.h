@@ -17,6 +17,6 @@ struct MeasuredOp {
 
 // The kernels of a training step other than matmuls, at the sizes of the step; optimizers run over the weights of one
 // encoder layer. The batch must outlive them.
-std::vector<MeasuredOp> measured_ops(const nn::EncoderConfig& config, const Batch& batch, DType type);
+std::vector<MeasuredOp> measured_ops(const nn::TransformerConfig& config, const Batch& batch, DType type);
 
 }  // namespace hearth::bench

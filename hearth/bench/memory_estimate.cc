@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hearth/base/error.h"
-#include "hearth/kernels/gemm.h"
+#include "hearth/kernels/gemm/gemm.h"
 
 namespace hearth::bench {
 namespace {
@@ -18,13 +18,13 @@ struct WeightCounts {
 };
 
 // Counts the parameters that the layers register, without allocating them.
-WeightCounts count_weights(const nn::EncoderConfig& config) {
-  nn::Blueprint blueprint;
-  const nn::Cursor top(blueprint);
+WeightCounts count_weights(const nn::TransformerConfig& config) {
+  nn::ModelBuilder builder;
+  const nn::ParameterScope top(builder);
   const nn::Encoder encoder(top, config, {"layer", "q", "k", "v", "attention", "norm1", "wide", "narrow", "norm2"});
   const nn::Linear head(top / "head", config.hidden, 2, config.init_range);
   WeightCounts counts;
-  for (const auto& parameter : blueprint.parameters.parameters()) {
+  for (const auto& parameter : builder.parameters.parameters()) {
     const auto elements = static_cast<double>(parameter->shape.size());
     counts.all += elements;
     if (parameter->shape.rank() == 2 && !parameter->is_embedding) counts.of_products += elements;
@@ -44,7 +44,7 @@ double copied_bytes(DType format) {
 // Bytes of the activations of a pass.
 class Activations {
  public:
-  Activations(const nn::EncoderConfig& config, const MemoryPlan& plan)
+  Activations(const nn::TransformerConfig& config, const MemoryPlan& plan)
       : config_(config),
         checkpointed_(plan.gradient_checkpointing),
         tokens_(static_cast<double>(plan.batch * plan.seq)),
@@ -82,13 +82,13 @@ class Activations {
   // Blocks that outlive a step leave holes between those of the next; a hole may be too small for a widest tensor.
   double holes() const { return wide_; }
 
-  const nn::EncoderConfig& config_;
+  const nn::TransformerConfig& config_;
   bool checkpointed_;
   double tokens_, hidden_, wide_;
 };
 
 // Scratch of one thread: one tile of a matmul, and one head of a sequence in attention.
-double work_space_of_thread(const nn::EncoderConfig& config, const MemoryPlan& plan) {
+double work_space_of_thread(const nn::TransformerConfig& config, const MemoryPlan& plan) {
   constexpr double kTile = 256;
   const auto widest = static_cast<double>(std::max(config.hidden, config.intermediate));
   const double sums = kTile * kTile * kFloat, operands = 2 * kTile * widest * static_cast<double>(size_of(plan.dtype));
@@ -98,7 +98,7 @@ double work_space_of_thread(const nn::EncoderConfig& config, const MemoryPlan& p
 
 }  // namespace
 
-MemoryEstimate estimate_memory(const nn::EncoderConfig& config, const MemoryPlan& plan) {
+MemoryEstimate estimate_memory(const nn::TransformerConfig& config, const MemoryPlan& plan) {
   check(plan.batch >= 1 && plan.seq >= 1 && plan.shards >= 1 && plan.threads >= 1,
         "[estimate_memory] all must be at least 1: batch {}, sequence length {}, shards {}, threads {}", plan.batch,
         plan.seq, plan.shards, plan.threads);

@@ -27,6 +27,6 @@ struct MemoryEstimate {
 };
 
 // For question answering, as bench_train runs it.
-MemoryEstimate estimate_memory(const nn::EncoderConfig& config, const MemoryPlan& plan);
+MemoryEstimate estimate_memory(const nn::TransformerConfig& config, const MemoryPlan& plan);
 
 }  // namespace hearth::bench

@@ -42,7 +42,7 @@ void copy(const Tensor& from, const Tensor& to, double bytes) {
 double OpsBenchRow::share_of_limit() const { return std::max(copy_seconds, gemm_seconds) / seconds; }
 
 std::vector<OpsBenchRow> bench_ops(const OpsBenchOptions& options) {
-  const nn::EncoderConfig config = encoder_config(model_config(options.model));
+  const nn::TransformerConfig config = transformer_config(model_config(options.model));
   check(options.seq <= config.positions, "--seq {} is longer than the limit of {}, {} positions", options.seq,
         options.model, config.positions);
   const Batch batch = Workload(config, options.batch, options.seq, {}).next();

@@ -4,7 +4,7 @@
 
 #include "hearth/base/timer.h"
 #include "hearth/bench/random_numbers.h"
-#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/rows/elementwise.h"
 
 namespace hearth::bench {
 namespace {
@@ -16,7 +16,7 @@ struct LinearLayer {
 
 }  // namespace
 
-std::vector<Product> training_products(const nn::EncoderConfig& config, std::int64_t tokens, DType type) {
+std::vector<Product> training_products(const nn::TransformerConfig& config, std::int64_t tokens, DType type) {
   const std::int64_t hidden = config.hidden, intermediate = config.intermediate;
   std::vector<Product> products;
   for (const auto& [name, outputs, inputs] :

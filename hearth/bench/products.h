@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hearth/kernels/gemm.h"
+#include "hearth/kernels/gemm/gemm.h"
 #include "hearth/nn/encoder.h"
 #include "hearth/tensor/tensor.h"
 
@@ -23,7 +23,7 @@ inline constexpr std::string_view kPasses[] = {"forward", "input gradient", "wei
 
 // The matmuls of one encoder layer, as ops::linear calls them: query, key and value in one, attention output, and the
 // two layers of the FFN; each in three passes.
-std::vector<Product> training_products(const nn::EncoderConfig& config, std::int64_t tokens, DType type);
+std::vector<Product> training_products(const nn::TransformerConfig& config, std::int64_t tokens, DType type);
 
 // The implementations of the dtype on this processor, without the plain reference.
 std::vector<const kernels::GemmImpl*> product_impls(DType type);

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/rows/elementwise.h"
 
 namespace hearth::bench {
 

@@ -7,14 +7,15 @@
 #include <numeric>
 
 #include "hearth/base/error.h"
+#include "hearth/base/rounding.h"
 #include "hearth/base/timer.h"
 #include "hearth/bench/table.h"
 #include "hearth/cpu/parallel.h"
-#include "hearth/data/qa_dataset.h"
 #include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
-#include "hearth/tasks/qa_preprocess.h"
+#include "hearth/tasks/question_answering/examples.h"
+#include "hearth/tasks/question_answering/preprocess.h"
 #include "hearth/tokenizer/tokenizer.h"
 
 namespace hearth::bench {
@@ -40,10 +41,10 @@ Texts lines_of(std::string_view text) {
 }
 
 // Every context once, and every question.
-Texts texts_of(const std::vector<data::QaExample>& examples) {
+Texts texts_of(const std::vector<tasks::QaExample>& examples) {
   Texts texts;
   const std::string* last = nullptr;
-  for (const data::QaExample& example : examples) {
+  for (const tasks::QaExample& example : examples) {
     if (example.context.get() != last) texts.push_back(*example.context);
     last = example.context.get();
     texts.push_back(example.question);
@@ -54,7 +55,7 @@ Texts texts_of(const std::vector<data::QaExample>& examples) {
 double tokenize(const Texts& texts, const tokenizer::Tokenizer& tokenizer) {
   constexpr std::int64_t kTexts = 64;
   const auto count = static_cast<std::int64_t>(texts.size());
-  std::vector<double> tokens(static_cast<std::size_t>((count + kTexts - 1) / kTexts));
+  std::vector<double> tokens(static_cast<std::size_t>(divide_up(count, kTexts)));
   cpu::parallel_chunks(count, kTexts, [&](std::int64_t begin, std::int64_t end) {
     double sum = 0;
     for (std::int64_t i = begin; i < end; ++i)
@@ -88,10 +89,10 @@ void measure(std::vector<TokenizeBenchRow>& rows, std::string name, std::int64_t
 std::vector<TokenizeBenchRow> bench_tokenize(const TokenizeBenchOptions& options) {
   const auto tokenizer = tokenizer_of(options);
   const bool has_questions = data::record_format_of(options.file).has_value();
-  std::vector<data::QaExample> examples;
+  std::vector<tasks::QaExample> examples;
   std::string text;
   if (has_questions) {
-    examples = data::read_qa_dataset(options.file);
+    examples = tasks::read_qa_dataset(options.file);
   } else {
     text = io::read_file(options.file);
   }

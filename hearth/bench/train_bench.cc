@@ -19,6 +19,7 @@
 #include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/optim/loss_scaler.h"
+#include "hearth/parallel/span_names.h"
 #include "hearth/train/training_step.h"
 
 namespace hearth::bench {
@@ -63,11 +64,11 @@ double reduced(const parallel::Team& team, double value, comm::ReduceOp op) {
   return value;
 }
 
-// Sums the spans of GradientReducer::finish and DataParallel::share_weights, found by their names.
 double seconds_waited(const Profiler& profiler) {
   double seconds = 0;
   for (const Profiler::Total& total : profiler.totals())
-    if (total.name == "waiting for gradients" || total.name == "sharing weights") seconds += total.seconds;
+    if (total.name == parallel::kWaitingForGradients || total.name == parallel::kGatheringWeights)
+      seconds += total.seconds;
   return seconds;
 }
 
@@ -79,11 +80,12 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
         options.batch, options.seq, options.steps, options.warmup);
   std::vector<std::int64_t> lengths;
   if (!options.lengths.empty()) lengths = read_lengths(options.lengths, options.seq);
-  const auto model = models::build_model(model_config(options.model), models::HeadKind::question_answering, 42);
+  const models::Freezing freezing{{}, options.freeze_layers};
+  const auto model = models::build_model(model_config(options.model), options.head, 42, freezing);
   check(options.seq <= model->max_positions(), "--seq {} is longer than the limit of {}, {} positions", options.seq,
         options.model, model->max_positions());
-  const nn::EncoderConfig& encoder = model->backbone_config();
-  parallel::DataParallel learner(model->parameters(), {}, team, options.distribution);
+  const nn::TransformerConfig& encoder = model->backbone_config();
+  parallel::DataParallel ddp(model->parameters(), {}, team, options.distribution);
   optim::LossScaler scaler(options.dtype == DType::f16);
   GemmCeiling ceiling(encoder, options.dtype);
   Workload workload(encoder, options.batch, options.seq, std::move(lengths));
@@ -95,20 +97,20 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
   std::optional<Profiler> profiler;
   double waited_before = 0;
   for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
-    const Batch batch = next_batch(workload, team);
+    const BatchPtr batch = shared_batch(next_batch(workload, team));
     if (step == options.warmup && team.size() > 1) profiler.emplace();
     if (step >= options.warmup && team.is_first()) options.before_step(result);
     team.barrier();
     const SystemMemory memory_before;
     const double faults_before = faults_of(cpu::process_usage());
     const Timer timer;
-    const StepResult done = training_step(*model, learner, scaler, std::span(&batch, 1),
-                                          static_cast<std::uint64_t>(step), 3e-5, {.compute = options.dtype});
+    const StepResult done = training_step(*model, ddp, scaler, std::span(&batch, 1), static_cast<std::uint64_t>(step),
+                                          3e-5, {.compute = options.dtype});
     const double own_seconds = timer.seconds();
     const double faults = faults_of(cpu::process_usage()) - faults_before;
     const double system_allocations = SystemMemory().allocations_since(memory_before);
     result.peak_resident_bytes = cpu::process_usage().peak_resident_bytes;
-    const Work measured = of_all_ranks(ceiling.measure(batch.tokens()), team);
+    const Work measured = of_all_ranks(ceiling.measure(batch->tokens()), team);
     if (step < options.warmup) continue;
 
     result.seconds.push_back(reduced(team, own_seconds, comm::ReduceOp::max));
@@ -117,7 +119,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
       waited_before += waited;
       result.waited += reduced(team, waited, comm::ReduceOp::avg);
       result.exposed += reduced(team, waited, comm::ReduceOp::min);
-      result.bytes_sent += static_cast<double>(learner.reducer().launched_bytes());
+      result.bytes_sent += static_cast<double>(ddp.reducer().launched_bytes());
     }
     result.page_faults += faults;
     result.system_allocations += system_allocations;

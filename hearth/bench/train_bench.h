@@ -1,12 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hearth/base/dtype.h"
 #include "hearth/bench/products.h"
 #include "hearth/io/json_fwd.h"
+#include "hearth/models/head.h"
 #include "hearth/parallel/data_parallel.h"
 
 namespace hearth::bench {
@@ -14,7 +16,9 @@ namespace hearth::bench {
 struct TrainBenchResult;
 
 struct TrainBenchOptions {
-  std::string model = "bert-base";  // see model_config
+  std::string model = "bert-base";                               // see model_config
+  models::HeadKind head = models::HeadKind::question_answering;  // or sequence_classification
+  std::optional<std::int64_t> freeze_layers;                     // models::Freezing
   std::int64_t batch = 12, seq = 384;
   DType dtype = DType::bf16;
   std::int64_t steps = 5, warmup = 2;
@@ -44,7 +48,7 @@ struct TrainBenchResult {
   std::string to_text() const;
 };
 
-// Times training_step on question answering with random weights, and after each timed step measures the GEMM ceiling at
+// Times training_step on random weights and tokens, and after each timed step measures the GEMM ceiling at
 // its number of tokens. Every rank calls it and trains on its own batches.
 TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::Team& team = {});
 

@@ -30,7 +30,7 @@ std::vector<std::int64_t> read_lengths(const std::filesystem::path& file, std::i
   return lengths;
 }
 
-Workload::Workload(const nn::EncoderConfig& config, std::int64_t batch, std::int64_t seq,
+Workload::Workload(const nn::TransformerConfig& config, std::int64_t batch, std::int64_t seq,
                    std::vector<std::int64_t> lengths)
     : vocab_size_(config.vocab_size),
       token_types_(config.token_types),
@@ -51,7 +51,7 @@ std::int32_t Workload::random_id() {
 
 Batch Workload::next() {
   Batch batch;
-  std::vector<std::int64_t> starts, ends;
+  std::vector<std::int64_t> starts, ends, labels;
   for (std::int64_t s = 0; s < batch_; ++s) {
     const auto length = static_cast<std::size_t>(next_length());
     std::vector<std::int32_t> ids(length), types(length, 0);
@@ -60,8 +60,10 @@ Batch Workload::next() {
     batch.append(ids, types, static_cast<std::uint32_t>(s));
     starts.push_back(static_cast<std::int64_t>(random_() % length));
     ends.push_back(static_cast<std::int64_t>(length) - 1);
+    labels.push_back(starts.back() % 2);
   }
-  batch.labels = {{"start_positions", std::move(starts)}, {"end_positions", std::move(ends)}};
+  batch.labels = {
+      {"start_positions", std::move(starts)}, {"end_positions", std::move(ends)}, {"labels", std::move(labels)}};
   return batch;
 }
 

@@ -13,12 +13,13 @@ namespace hearth::bench {
 // Reads one number per line, each from 1 to `longest`.
 std::vector<std::int64_t> read_lengths(const std::filesystem::path& file, std::int64_t longest);
 
-// Random batches for question answering: ids with the frequencies of words in a text, random answers, and sequences of
-// one length or of given lengths.
+// Random batches: ids with the frequencies of words in a text, random answers and one of two labels for each sequence,
+// sequences of one length or of given lengths.
 class Workload {
  public:
   // `lengths`: each batch takes the next `batch` of them and starts over after the last; empty: all have `seq` tokens.
-  Workload(const nn::EncoderConfig& config, std::int64_t batch, std::int64_t seq, std::vector<std::int64_t> lengths);
+  Workload(const nn::TransformerConfig& config, std::int64_t batch, std::int64_t seq,
+           std::vector<std::int64_t> lengths);
 
   Batch next();
 

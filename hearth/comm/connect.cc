@@ -10,7 +10,7 @@
 #include "hearth/base/log.h"
 #include "hearth/base/version.h"
 #include "hearth/base/whole_number.h"
-#include "hearth/comm/engine_group.h"
+#include "hearth/comm/plugin_group.h"
 #include "hearth/comm/plugin_loader.h"
 #include "hearth/comm/socket.h"
 #include "hearth/comm/tcp_store.h"
@@ -19,22 +19,7 @@
 namespace hearth::comm {
 namespace {
 
-constexpr int kDefaultPort = 29500;
 constexpr std::size_t kStrangers = 64;  // connections to the store from processes outside the job, until dropped
-
-bool has_ccl_workers() { return whole_number<int>(environment("CCL_WORKER_COUNT")).value_or(0) > 0; }
-
-bool by_mpi(const World& world) {
-  return world.launcher == "mpich" || world.launcher == "intel" || world.launcher == "openmpi";
-}
-
-void check_backend(const std::string& backend, const World& world) {
-  check(backend != "ccl" || has_ccl_workers(),
-        "[comm] --ddp_backend ccl needs CCL_WORKER_COUNT, the number of oneCCL threads per process: set "
-        "CCL_WORKER_COUNT=1, or use --ddp_backend gloo");
-  check(backend != "mpi" || (world.launcher != "none" && world.launcher != "environment"),
-        "[comm] --ddp_backend mpi needs processes started by mpirun: use mpirun, or --ddp_backend gloo");
-}
 
 std::string master_address(const World& world) {
   const std::string address = environment("MASTER_ADDR");
@@ -116,28 +101,22 @@ void warn_of_neighbours(Store& store, const World& world) {
 
 }  // namespace
 
-std::string choose_backend(const World& world) {
-  if (has_ccl_workers() && find_plugin("ccl", world.launcher)) return "ccl";
-  return by_mpi(world) && find_plugin("mpi", world.launcher) ? "mpi" : "gloo";
-}
-
 std::unique_ptr<ProcessGroup> connect(const World& world, const ConnectOptions& options) {
   if (world.size == 1) return self_group();
-  const std::string backend = options.backend.value_or(choose_backend(world));
-  check_backend(backend, world);
+  const std::string backend = options.backend ? *options.backend : preferred_backend(world);
   if (const std::string advice = launcher_advice(world); world.rank == 0 && !advice.empty()) log_warning("{}", advice);
-  const std::string master = master_address(world);
   const HearthCommPlugin& plugin = load_plugin(backend, world.launcher);
+  const std::string master = master_address(world);
   const std::shared_ptr<Store> store = open_store(world, master, options.timeout);
   shake_hands(*store, world, backend, options.timeout);
   warn_of_neighbours(*store, world);
-  EngineOptions engine;
-  engine.timeout = options.timeout;
-  engine.beat = std::min<std::chrono::milliseconds>(engine.beat, engine.timeout / 10);
-  engine.address = local_address_towards(master);
-  engine.max_message_bytes = options.max_message_bytes;
-  engine.cpus = options.cpus;
-  return std::make_unique<EngineGroup>(plugin, world, store, engine);
+  PluginGroupOptions group_options;
+  group_options.timeout = options.timeout;
+  group_options.beat = std::min<std::chrono::milliseconds>(group_options.beat, group_options.timeout / 10);
+  group_options.address = local_address_towards(master);
+  group_options.max_message_bytes = options.max_message_bytes;
+  group_options.cpus = options.cpus;
+  return std::make_unique<PluginGroup>(plugin, world, store, group_options);
 }
 
 }  // namespace hearth::comm

@@ -13,15 +13,11 @@
 namespace hearth::comm {
 
 struct ConnectOptions {
-  std::optional<std::string> backend;  // gloo, mpi, ccl; unset: choose_backend()
+  std::optional<std::string> backend;  // one of backend_names(); unset: preferred_backend()
   std::chrono::seconds timeout{1800};
   std::size_t max_message_bytes = std::size_t{1} << 30;  // per call of the library; less in tests
   std::vector<int> cpus;                                 // reserved for communication; empty: its thread runs anywhere
 };
-
-// As Accelerate chooses: ccl if its plug-in is found and CCL_WORKER_COUNT is set, mpi if mpirun started this process,
-// otherwise gloo.
-std::string choose_backend(const World& world);
 
 // Joins the other processes of this job. For one process it returns the group `self`, which needs no plug-in.
 std::unique_ptr<ProcessGroup> connect(const World& world, const ConnectOptions& options);

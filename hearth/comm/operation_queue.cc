@@ -29,7 +29,7 @@ void bind_this_thread(const std::vector<int>& cpus) {
 }  // namespace
 
 OperationQueue::OperationQueue(const HearthCommPlugin& plugin, const World& world, std::shared_ptr<Store> store,
-                               const EngineOptions& options)
+                               const PluginGroupOptions& options)
     : plugin_(plugin),
       options_(options),
       store_(std::move(store)),
@@ -103,7 +103,7 @@ WorkPtr OperationQueue::add(const char* name, Run run, Start start) {
 
 int OperationQueue::store_set(void* self, const char* key, const void* value, std::size_t size) {
   try {
-    static_cast<OperationQueue*>(self)->store_->set(std::string("engine/") + key,
+    static_cast<OperationQueue*>(self)->store_->set(std::string("plugin/") + key,
                                                     std::string(static_cast<const char*>(value), size));
     return 0;
   } catch (const std::exception&) {
@@ -114,7 +114,7 @@ int OperationQueue::store_set(void* self, const char* key, const void* value, st
 int OperationQueue::store_get(void* self, const char* key, void* value, std::size_t capacity, std::size_t* size) {
   auto* const queue = static_cast<OperationQueue*>(self);
   try {
-    const std::string found = queue->store_->get(std::string("engine/") + key, queue->options_.timeout,
+    const std::string found = queue->store_->get(std::string("plugin/") + key, queue->options_.timeout,
                                                  [&] { return queue->monitor_.give_up(); });
     if (found.size() > capacity) return 1;
     std::memcpy(value, found.data(), found.size());
@@ -129,17 +129,17 @@ void OperationQueue::run() {
   try {
     bind_this_thread(options_.cpus);
     monitor_.enter("join");
-    Engine engine(plugin_, wire_);
+    PluginHandle handle(plugin_, wire_);
     monitor_.exit();
     {
       const std::lock_guard lock(mutex_);
       joined_ = true;
       changed_.notify_all();
     }
-    perform(engine);
+    perform(handle);
     if (!failed()) {
       monitor_.enter("leave", false);
-      engine.leave();
+      handle.leave();
       monitor_.exit();
     }
   } catch (const std::exception& error) {
@@ -161,24 +161,24 @@ OperationQueue::OperationPtr OperationQueue::next(bool wait) {
   return operation;
 }
 
-void OperationQueue::perform(Engine& engine) {
+void OperationQueue::perform(PluginHandle& handle) {
   while (const OperationPtr operation = next(true)) {
     if (operation->start_) {
-      exchange_messages(engine, operation);
+      exchange_messages(handle, operation);
       continue;
     }
     monitor_.enter(operation->name_);
-    operation->run_(engine);
+    operation->run_(handle);
     monitor_.exit();
     end(*operation);
   }
 }
 
-void OperationQueue::exchange_messages(Engine& engine, OperationPtr first) {
+void OperationQueue::exchange_messages(PluginHandle& handle, OperationPtr first) {
   std::vector<OperationPtr> pending;
   const auto begin = [&](const OperationPtr& operation) {
     monitor_.enter(operation->name_, false);
-    operation->request_ = operation->start_(engine);
+    operation->request_ = operation->start_(handle);
     pending.push_back(operation);
   };
   begin(first);
@@ -186,7 +186,7 @@ void OperationQueue::exchange_messages(Engine& engine, OperationPtr first) {
   while (!pending.empty()) {
     while (const OperationPtr operation = next(false)) begin(operation);
     const std::size_t ended = std::erase_if(pending, [&](const OperationPtr& operation) {
-      const bool done = engine.poll(operation->request_);
+      const bool done = handle.poll(operation->request_);
       if (done) end(*operation);
       return done;
     });

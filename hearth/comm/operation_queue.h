@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "hearth/comm/engine.h"
-#include "hearth/comm/engine_options.h"
 #include "hearth/comm/monitor.h"
+#include "hearth/comm/plugin_group_options.h"
+#include "hearth/comm/plugin_handle.h"
 #include "hearth/comm/process_group.h"
 #include "hearth/comm/store.h"
 #include "hearth/comm/world.h"
@@ -22,12 +22,12 @@ namespace hearth::comm {
 // outlives the group if a call of the plug-in never returns.
 class OperationQueue : public std::enable_shared_from_this<OperationQueue> {
  public:
-  using Run = std::function<void(Engine&)>;
-  using Start = std::function<void*(Engine&)>;
+  using Run = std::function<void(PluginHandle&)>;
+  using Start = std::function<void*(PluginHandle&)>;
 
   // `plugin` is never unloaded; without a store other ranks are not monitored.
   OperationQueue(const HearthCommPlugin& plugin, const World& world, std::shared_ptr<Store> store,
-                 const EngineOptions& options);
+                 const PluginGroupOptions& options);
 
   // Names are literals. A message is started and then polled, so that consecutive messages run concurrently.
   WorkPtr add(const char* name, Run run) { return add(name, std::move(run), {}); }
@@ -48,8 +48,8 @@ class OperationQueue : public std::enable_shared_from_this<OperationQueue> {
 
   WorkPtr add(const char* name, Run run, Start start);
   OperationPtr next(bool wait);
-  void perform(Engine& engine);
-  void exchange_messages(Engine& engine, OperationPtr first);
+  void perform(PluginHandle& handle);
+  void exchange_messages(PluginHandle& handle, OperationPtr first);
   void end(Operation& operation);
   void fail(const std::string& message);
   template <class Condition>
@@ -57,7 +57,7 @@ class OperationQueue : public std::enable_shared_from_this<OperationQueue> {
   bool failed();
 
   const HearthCommPlugin& plugin_;
-  const EngineOptions options_;
+  const PluginGroupOptions options_;
   const std::shared_ptr<Store> store_;
   const HearthCommWorld wire_;
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEARTH_COMM_ABI 2
+#define HEARTH_COMM_ABI 3
 #define HEARTH_COMM_ENTRY "hearth_comm_plugin"
 #define HEARTH_COMM_SETVARS "hearth_comm_setvars"
 
@@ -42,26 +42,36 @@ struct HearthCommPlugin {
   const char* name;     // gloo, mpi, ccl
   const char* library;  // the library behind it, with its version: "MPICH 4.0.2"
 
-  const char* (*join)(const HearthCommWorld* world, void** engine);
+  // Where the user names no backend, Hearth takes the one with the highest preference that does not refuse.
+  int preference;
+  // nullptr if ranks of this launcher (none, environment, mpich, ...; comm/world.h) can use the backend, otherwise why
+  // not and the way out, as the end of a sentence that begins with the backend's name: "needs processes started by
+  // mpirun: use mpirun, or ...". A null pointer instead of a function: any ranks can use it.
+  const char* (*refusal)(const char* launcher);
+  // Non-zero: sending leaves time to compute, also to a rank with a single hardware thread on a host shared with all
+  // others. Zero: messages are copies made by that very thread, so gradients are sent after backward there.
+  int overlaps_without_threads;
+
+  const char* (*join)(const HearthCommWorld* world, void** handle);
   // Below, `count` (in elements) and `bytes` are the size of one rank's part; `whole`, `in` and `out` hold one part per
   // rank, in the order of ranks.
-  const char* (*all_reduce)(void* engine, void* data, size_t count, HearthCommType type, HearthCommOp op);
-  const char* (*reduce)(void* engine, void* data, size_t count, HearthCommType type, HearthCommOp op, int root);
+  const char* (*all_reduce)(void* handle, void* data, size_t count, HearthCommType type, HearthCommOp op);
+  const char* (*reduce)(void* handle, void* data, size_t count, HearthCommType type, HearthCommOp op, int root);
   // In place is allowed here and in all_gather, gather and scatter: `part` may be this rank's part of `whole`.
-  const char* (*reduce_scatter)(void* engine, const void* whole, void* part, size_t count, HearthCommType type,
+  const char* (*reduce_scatter)(void* handle, const void* whole, void* part, size_t count, HearthCommType type,
                                 HearthCommOp op);
-  const char* (*broadcast)(void* engine, void* data, size_t bytes, int root);
-  const char* (*all_gather)(void* engine, const void* part, void* whole, size_t bytes);
-  const char* (*gather)(void* engine, const void* part, void* whole, size_t bytes, int root);
-  const char* (*scatter)(void* engine, const void* whole, void* part, size_t bytes, int root);
-  const char* (*all_to_all)(void* engine, const void* in, void* out, size_t bytes);
-  const char* (*barrier)(void* engine);
+  const char* (*broadcast)(void* handle, void* data, size_t bytes, int root);
+  const char* (*all_gather)(void* handle, const void* part, void* whole, size_t bytes);
+  const char* (*gather)(void* handle, const void* part, void* whole, size_t bytes, int root);
+  const char* (*scatter)(void* handle, const void* whole, void* part, size_t bytes, int root);
+  const char* (*all_to_all)(void* handle, const void* in, void* out, size_t bytes);
+  const char* (*barrier)(void* handle);
   // `send` and `recv` start a message. `poll` must be called until it sets `done`, and then frees the request.
-  const char* (*send)(void* engine, const void* data, size_t bytes, int to, int tag, void** request);
-  const char* (*recv)(void* engine, void* data, size_t bytes, int from, int tag, void** request);
-  const char* (*poll)(void* engine, void* request, int* done);
+  const char* (*send)(void* handle, const void* data, size_t bytes, int to, int tag, void** request);
+  const char* (*recv)(void* handle, void* data, size_t bytes, int from, int tag, void** request);
+  const char* (*poll)(void* handle, void* request, int* done);
   // Leaves the group. Not called after a failure, when other ranks may be gone.
-  void (*leave)(void* engine);
+  void (*leave)(void* handle);
 };
 
 // Exported by every plug-in under HEARTH_COMM_ENTRY.

@@ -6,21 +6,29 @@
 #include <vector>
 
 #include "hearth/comm/plugin.h"
+#include "hearth/comm/world.h"
 
-// A plug-in is a file libhearth_comm_NAME.so in a folder of HEARTH_PLUGIN_PATH, or in lib/hearth beside the program's
-// bin folder. The backend mpi has three plug-ins, mpi_mpich, mpi_intel and mpi_openmpi: the launcher in use decides,
-// and without a launcher the first that is there.
 namespace hearth::comm {
 
-struct BackendInfo {
+// What a plug-in says of itself to ranks of one launcher.
+struct PluginInfo {
   std::string name;     // gloo, mpi_mpich, ...
   std::string library;  // the library behind it, with its version
-  std::string problem;  // why it cannot be used; empty if it can
+  std::string problem;  // why it cannot be loaded; empty if it can
+  std::string refusal;  // why these ranks cannot use it; empty if they can
+  int preference = 0;
 };
-std::vector<BackendInfo> backends();
+// Of the known plug-ins and all others that are there. Each is loaded in a child process.
+std::vector<PluginInfo> describe_plugins(Launcher launcher = Launcher::none);
 
-std::optional<std::filesystem::path> find_plugin(const std::string& backend, const std::string& launcher);
-// The plug-in stays loaded until the process ends.
-const HearthCommPlugin& load_plugin(const std::string& backend, const std::string& launcher);
+// The backend to use where the user names none: of those that do not refuse the ranks of this launcher, the one with
+// the highest preference. A plug-in that cannot be loaded is passed over, with a warning of one rank per host.
+std::string preferred_backend(const World& world);
+
+// The file of a backend that has one per launcher: that of `launcher`, otherwise the first that is there.
+std::optional<std::filesystem::path> find_plugin(const std::string& backend, Launcher launcher);
+// The plug-in stays loaded until the process ends. Throws if it is not there, cannot be used or refuses the ranks of
+// `launcher`.
+const HearthCommPlugin& load_plugin(const std::string& backend, Launcher launcher);
 
 }  // namespace hearth::comm

@@ -31,6 +31,9 @@ class ProcessGroup {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual std::string_view backend() const = 0;  // self, threads, gloo, mpi, ccl
+  // Whether operations leave time to compute to a rank that has a single hardware thread and shares its host with all
+  // others.
+  virtual bool overlaps_without_threads() const = 0;
 
   // In place: every rank ends with the same bits.
   virtual WorkPtr all_reduce(void* data, std::size_t count, DType type, ReduceOp op = ReduceOp::sum) = 0;

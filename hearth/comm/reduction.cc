@@ -107,62 +107,62 @@ void combine_shards(const void* shards, int ranks, std::size_t count, void* resu
 using Bytes = std::vector<std::byte>;
 
 // `count` is a multiple of the number of ranks.
-void all_reduce_half_block(Engine& engine, std::byte* data, std::size_t count, DType type, ReduceOp op,
+void all_reduce_half_block(PluginHandle& handle, std::byte* data, std::size_t count, DType type, ReduceOp op,
                            Bytes& scratch) {
-  const std::size_t shard = count / static_cast<std::size_t>(engine.size()), bytes = shard * size_of(type);
+  const std::size_t shard = count / static_cast<std::size_t>(handle.size()), bytes = shard * size_of(type);
   scratch.resize(count * size_of(type));
-  engine.call(&HearthCommPlugin::all_to_all, data, scratch.data(), bytes);
-  std::byte* own = data + static_cast<std::size_t>(engine.rank()) * bytes;
-  combine_shards(scratch.data(), engine.size(), shard, own, type, op);
-  engine.call(&HearthCommPlugin::all_gather, own, data, bytes);
+  handle.call(&HearthCommPlugin::all_to_all, data, scratch.data(), bytes);
+  std::byte* own = data + static_cast<std::size_t>(handle.rank()) * bytes;
+  combine_shards(scratch.data(), handle.size(), shard, own, type, op);
+  handle.call(&HearthCommPlugin::all_gather, own, data, bytes);
 }
 
-void all_reduce_half(Engine& engine, std::byte* data, std::size_t count, DType type, ReduceOp op) {
-  const std::size_t ranks = static_cast<std::size_t>(engine.size()), width = size_of(type);
-  const std::size_t shard = std::max<std::size_t>(1, std::min(kBlockBytes, engine.max_message_bytes()) / width / ranks);
+void all_reduce_half(PluginHandle& handle, std::byte* data, std::size_t count, DType type, ReduceOp op) {
+  const std::size_t ranks = static_cast<std::size_t>(handle.size()), width = size_of(type);
+  const std::size_t shard = std::max<std::size_t>(1, std::min(kBlockBytes, handle.max_message_bytes()) / width / ranks);
   Bytes scratch;
   for (; count >= ranks;) {
     const std::size_t block = std::min(shard * ranks, count / ranks * ranks);
-    all_reduce_half_block(engine, data, block, type, op, scratch);
+    all_reduce_half_block(handle, data, block, type, op, scratch);
     data += block * width;
     count -= block;
   }
   if (count == 0) return;
   Bytes padded(ranks * width);
   std::memcpy(padded.data(), data, count * width);
-  all_reduce_half_block(engine, padded.data(), ranks, type, op, scratch);
+  all_reduce_half_block(handle, padded.data(), ranks, type, op, scratch);
   std::memcpy(data, padded.data(), count * width);
 }
 
 }  // namespace
 
-void all_reduce(Engine& engine, void* data, std::size_t count, DType type, ReduceOp op) {
-  if (engine.size() == 1) return;
-  if (is_half(type)) return all_reduce_half(engine, static_cast<std::byte*>(data), count, type, op);
-  engine.call(&HearthCommPlugin::all_reduce, data, count, wire_type(type), wire_op(op));
-  if (op == ReduceOp::avg) divide(data, count, type, engine.size());
+void all_reduce(PluginHandle& handle, void* data, std::size_t count, DType type, ReduceOp op) {
+  if (handle.size() == 1) return;
+  if (is_half(type)) return all_reduce_half(handle, static_cast<std::byte*>(data), count, type, op);
+  handle.call(&HearthCommPlugin::all_reduce, data, count, wire_type(type), wire_op(op));
+  if (op == ReduceOp::avg) divide(data, count, type, handle.size());
 }
 
-void reduce(Engine& engine, void* data, std::size_t count, DType type, ReduceOp op, int root) {
-  if (engine.size() == 1) return;
+void reduce(PluginHandle& handle, void* data, std::size_t count, DType type, ReduceOp op, int root) {
+  if (handle.size() == 1) return;
   if (is_half(type)) {
-    if (engine.rank() == root) return all_reduce(engine, data, count, type, op);
+    if (handle.rank() == root) return all_reduce(handle, data, count, type, op);
     Bytes copy(count * size_of(type));
     if (count > 0) std::memcpy(copy.data(), data, copy.size());
-    return all_reduce(engine, copy.data(), count, type, op);
+    return all_reduce(handle, copy.data(), count, type, op);
   }
-  engine.call(&HearthCommPlugin::reduce, data, count, wire_type(type), wire_op(op), root);
-  if (op == ReduceOp::avg && engine.rank() == root) divide(data, count, type, engine.size());
+  handle.call(&HearthCommPlugin::reduce, data, count, wire_type(type), wire_op(op), root);
+  if (op == ReduceOp::avg && handle.rank() == root) divide(data, count, type, handle.size());
 }
 
-void reduce_scatter(Engine& engine, const void* whole, void* part, std::size_t count, DType type, ReduceOp op) {
+void reduce_scatter(PluginHandle& handle, const void* whole, void* part, std::size_t count, DType type, ReduceOp op) {
   if (is_half(type)) {
-    Bytes shards(static_cast<std::size_t>(engine.size()) * count * size_of(type));
-    engine.call(&HearthCommPlugin::all_to_all, whole, shards.data(), count * size_of(type));
-    return combine_shards(shards.data(), engine.size(), count, part, type, op);
+    Bytes shards(static_cast<std::size_t>(handle.size()) * count * size_of(type));
+    handle.call(&HearthCommPlugin::all_to_all, whole, shards.data(), count * size_of(type));
+    return combine_shards(shards.data(), handle.size(), count, part, type, op);
   }
-  engine.call(&HearthCommPlugin::reduce_scatter, whole, part, count, wire_type(type), wire_op(op));
-  if (op == ReduceOp::avg) divide(part, count, type, engine.size());
+  handle.call(&HearthCommPlugin::reduce_scatter, whole, part, count, wire_type(type), wire_op(op));
+  if (op == ReduceOp::avg) divide(part, count, type, handle.size());
 }
 
 }  // namespace hearth::comm

@@ -5,17 +5,17 @@
 #include <thread>
 #include <vector>
 
-#include "hearth/comm/engine_group.h"
-#include "hearth/comm/thread_engine.h"
+#include "hearth/comm/plugin_group.h"
+#include "hearth/comm/thread_plugin.h"
 
 namespace hearth::comm {
 
 void run_threads(int size, const std::function<void(ProcessGroup&)>& body, const ThreadWorldOptions& options) {
   const std::shared_ptr<Store> store = thread_store(size);
-  EngineOptions engine;
-  engine.timeout = options.timeout;
-  engine.beat = std::chrono::milliseconds(20);
-  engine.max_message_bytes = options.max_message_bytes;
+  PluginGroupOptions group_options;
+  group_options.timeout = options.timeout;
+  group_options.beat = std::chrono::milliseconds(20);
+  group_options.max_message_bytes = options.max_message_bytes;
   std::mutex mutex;
   std::exception_ptr first;
   const auto remember = [&] {
@@ -23,7 +23,7 @@ void run_threads(int size, const std::function<void(ProcessGroup&)>& body, const
     if (!first) first = std::current_exception();
   };
   const auto run = [&](int rank) {
-    EngineGroup group(thread_plugin(), {rank, size, rank, size, "threads"}, store, engine);
+    PluginGroup group(thread_plugin(), {rank, size, rank, size, Launcher::threads}, store, group_options);
     try {
       body(group);
     } catch (...) {
@@ -50,7 +50,7 @@ std::unique_ptr<ProcessGroup> self_group() {
     self.name = "self";
     return self;
   }();
-  return std::make_unique<EngineGroup>(plugin, World{}, thread_store(1), EngineOptions{});
+  return std::make_unique<PluginGroup>(plugin, World{}, thread_store(1), PluginGroupOptions{});
 }
 
 }  // namespace hearth::comm

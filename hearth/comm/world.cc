@@ -69,20 +69,20 @@ bool is_set(const char* name) { return !environment(name).empty(); }
 
 // Intel's hydra sets I_MPI_HYDRA_UUID for its processes; users set the other I_MPI_* variables, too. MPICH's hydra sets
 // PMI_* only.
-std::string launcher() {
-  if (is_set("OMPI_COMM_WORLD_SIZE")) return "openmpi";
-  if (is_set("MV2_COMM_WORLD_SIZE")) return "mvapich";
-  if (is_set("PMI_SIZE")) return is_set("I_MPI_HYDRA_UUID") ? "intel" : "mpich";
-  if (is_set("PMIX_RANK")) return "pmix";
-  if (started_by_srun()) return "slurm";
-  return is_set("WORLD_SIZE") ? "environment" : "none";
+Launcher launcher() {
+  if (is_set("OMPI_COMM_WORLD_SIZE")) return Launcher::openmpi;
+  if (is_set("MV2_COMM_WORLD_SIZE")) return Launcher::mvapich;
+  if (is_set("PMI_SIZE")) return is_set("I_MPI_HYDRA_UUID") ? Launcher::intel : Launcher::mpich;
+  if (is_set("PMIX_RANK")) return Launcher::pmix;
+  if (started_by_srun()) return Launcher::slurm;
+  return is_set("WORLD_SIZE") ? Launcher::environment : Launcher::none;
 }
 
 // If only RANK, WORLD_SIZE and MASTER_* are set: with a MASTER_ADDR that is no loopback address, assume one process per
 // host.
 bool is_alone_on_host(const World& world) {
   const std::string meeting_place = environment("MASTER_ADDR");
-  if (world.launcher != "environment" || meeting_place.empty()) return false;
+  if (world.launcher != Launcher::environment || meeting_place.empty()) return false;
   try {
     return !is_loopback(meeting_place);
   } catch (const Error&) {  // MASTER_ADDR cannot be resolved; connecting will report that
@@ -137,7 +137,7 @@ World world_from_environment() {
 
 // Intel's mpirun is a script that sets I_MPI_MPIRUN and calls the first mpiexec.hydra of the PATH.
 std::string launcher_advice(const World& world) {
-  if (world.launcher != "mpich" || !is_set("I_MPI_MPIRUN")) return "";
+  if (world.launcher != Launcher::mpich || !is_set("I_MPI_MPIRUN")) return "";
   return "Intel's mpirun found MPICH's mpiexec.hydra first in the PATH, so this job runs under MPICH: put Intel's "
          "folder first, as `hearth env --setvars` prints it";
 }

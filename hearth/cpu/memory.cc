@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hearth/base/error.h"
+#include "hearth/base/rounding.h"
 #include "hearth/cpu/system.h"
 
 namespace hearth::cpu {
@@ -18,8 +19,6 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kCommitStep = std::size_t{64} << 20;
-
-constexpr std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
 [[noreturn]] void fail_out_of_memory(std::size_t wanted, std::size_t in_use, std::size_t limit) {
   fail(

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/base/rounding.h"
+
 namespace hearth::cpu {
 
 struct Topology;
@@ -111,8 +113,7 @@ void parallel_for(std::int64_t count, Task&& task) {
 // Cuts [0, size) into chunks of `length`, whatever the number of threads, and runs chunk(begin, end) on each.
 template <class Chunk>
 void parallel_chunks(std::int64_t size, std::int64_t length, Chunk&& chunk) {
-  parallel_for((size + length - 1) / length,
-               [&](std::int64_t i) { chunk(i * length, std::min(size, (i + 1) * length)); });
+  parallel_for(divide_up(size, length), [&](std::int64_t i) { chunk(i * length, std::min(size, (i + 1) * length)); });
 }
 
 }  // namespace hearth::cpu

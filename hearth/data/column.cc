@@ -76,6 +76,20 @@ void Column::keep_first(std::size_t rows) {
       values_);
 }
 
+void Column::take(std::span<const std::int64_t> rows) {
+  const auto taken = [&](const auto& all) {
+    std::decay_t<decltype(all)> some;
+    for (const std::int64_t row : rows) some.push_back(all[static_cast<std::size_t>(row)]);
+    return some;
+  };
+  missing_ = taken(missing_);
+  std::visit(
+      [&](auto& values) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(values)>, std::monostate>) values = taken(values);
+      },
+      values_);
+}
+
 template <class T>
 const T& Column::get(std::size_t row, ColumnKind wanted) const {
   const auto* values = std::get_if<std::vector<T>>(&values_);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -47,6 +48,7 @@ class Column {
   std::string written(std::size_t row) const;
 
   void keep_first(std::size_t rows);
+  void take(std::span<const std::int64_t> rows);  // these rows alone, in this order
 
  private:
   template <class T>

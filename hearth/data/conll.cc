@@ -39,7 +39,8 @@ std::vector<std::string_view> columns_of(std::string_view line) {
 
 class ConllReader {
  public:
-  ConllReader(std::string_view text, std::string file) : lines_(text, file), file_(std::move(file)) {}
+  ConllReader(std::string_view text, std::string file, Tags tags)
+      : lines_(text, file), file_(std::move(file)), needs_tags_(tags == Tags::required) {}
 
   Table read() {
     for (std::string_view line; lines_.next(line);) {
@@ -52,14 +53,14 @@ class ConllReader {
     end_sentence();
     check(!sentences_.empty(), "{} holds no sentences; write one word and its tag per line", file_);
     const std::vector<bool> missing(sentences_.size(), false);
-    return {file_,
-            {{file_, "tokens", ColumnKind::text_list, std::move(sentences_), missing},
-             {file_, "ner_tags", ColumnKind::text_list, std::move(tags_), missing}}};
+    std::vector<Column> table{{file_, "tokens", ColumnKind::text_list, std::move(sentences_), missing}};
+    if (columns_ > 1) table.emplace_back(file_, "ner_tags", ColumnKind::text_list, std::move(tags_), missing);
+    return {file_, std::move(table)};
   }
 
  private:
   void add(const std::vector<std::string_view>& columns) {
-    check(columns.size() > 1,
+    check(columns.size() > 1 || !needs_tags_,
           "{}: line {} has one column only, \"{}\", but a word and its tag are needed, separated by a space or a tab",
           file_, lines_.number(), columns.front());
     if (columns_ == 0) {
@@ -81,6 +82,7 @@ class ConllReader {
 
   TextLines lines_;
   std::string file_;
+  bool needs_tags_;
   std::size_t columns_ = 0;
   std::int64_t first_line_ = 0;
   std::vector<std::string> sentence_, sentence_tags_;
@@ -89,16 +91,18 @@ class ConllReader {
 
 }  // namespace
 
-Table read_conll(const std::filesystem::path& path) {
+Table read_conll(const std::filesystem::path& path, Tags tags) {
   const io::MappedFile contents(path);
-  return ConllReader(contents.text(), path.string()).read();
+  return ConllReader(contents.text(), path.string(), tags).read();
 }
 
-Table read_token_table(const std::filesystem::path& path) {
-  if (std::ranges::find(kEndings, path.extension().string()) != kEndings.end()) return read_conll(path);
-  check(record_format_of(path).has_value(), "{} is not a file of tagged words: its name must end in {}, {}",
-        path.string(), fmt::join(kEndings, ", "), record_endings());
+Table read_token_table(const std::filesystem::path& path, Tags tags) {
+  if (std::ranges::find(kEndings, path.extension().string()) != kEndings.end()) return read_conll(path, tags);
+  check(record_format_of(path).has_value(), "{} is not a file of tagged words: its name must end in {}", path.string(),
+        token_table_endings());
   return read_table(path);
 }
+
+std::string token_table_endings() { return fmt::format("{}, {}", fmt::join(kEndings, ", "), record_endings()); }
 
 }  // namespace hearth::data

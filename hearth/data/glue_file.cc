@@ -63,7 +63,8 @@ class GlueReader {
     const auto& [a, b, label] = task_.file_columns;
     a_ = column(a, kOtherFile);
     if (task_.has_pairs()) b_ = column(b, kOtherFile);
-    if (labels_ == GlueLabels::required || std::ranges::count(header_, label) > 0) label_ = column(label, kTestFile);
+    const bool has_labels = labels_ == GlueLabels::optional && std::ranges::count(header_, label) > 0;
+    if (labels_ == GlueLabels::required || has_labels) label_ = column(label, kTestFile);
   }
 
   std::size_t column(const std::string& name, std::string_view way_out) const {

@@ -21,7 +21,8 @@ struct GlueRows {
   bool has_labels() const { return !labels.empty() || !scores.empty(); }
 };
 
-enum class GlueLabels { required, optional };  // optional: GLUE's test files have no labels
+// optional: GLUE's test files have no labels; ignored: a column of labels is not read.
+enum class GlueLabels { required, optional, ignored };
 
 // Reads a .tsv file of GLUE as distributed: fields end at tabs, quotes are plain characters. The header decides where
 // the columns are; CoLA's train and dev files have none, but four columns: source, label, mark, sentence. Labels are

@@ -7,13 +7,10 @@
 #include <utility>
 
 #include "hearth/base/error.h"
+#include "hearth/base/rounding.h"
 
 namespace hearth::data {
-namespace {
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<std::int64_t> sequential_order(std::int64_t count) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));

@@ -49,15 +49,6 @@ class OpenFile {
   struct stat status_ {};
 };
 
-// A rename survives a power cut only once its folder is synced. Some file systems cannot sync folders; the file is in
-// place already, so that is no error.
-void sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
-
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
   static std::atomic<unsigned> count{0};
   return path.parent_path() / fmt::format(".{}.tmp-{}-{}", path.filename().string(), ::getpid(), count++);
@@ -136,6 +127,13 @@ void replace_file(const std::filesystem::path& path, std::string_view contents) 
   AtomicFile file(path);
   file.write(contents);
   file.commit();
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 void create_directories(const std::filesystem::path& path) {

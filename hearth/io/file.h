@@ -49,6 +49,8 @@ class AtomicFile {
 
 std::string read_file(const std::filesystem::path& path);
 void replace_file(const std::filesystem::path& path, std::string_view contents);  // all or nothing, see AtomicFile
+// Makes renames in the folder survive a power cut. Some file systems cannot do that, which is no error.
+void sync_folder(const std::filesystem::path& folder);
 void create_directories(const std::filesystem::path& path);
 void check_readable(const std::filesystem::path& file);    // throws if it cannot be opened
 void check_writable(const std::filesystem::path& folder);  // throws if no file can be created in it

@@ -7,15 +7,15 @@
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
-#include "hearth/launch/environment_contract.h"
-#include "hearth/launch/launch_plan.h"
-#include "hearth/launch/memory_allocator.h"
-#include "hearth/launch/mpirun_command.h"
-#include "hearth/launch/orphan_guard.h"
-#include "hearth/launch/plan_report.h"
-#include "hearth/launch/process.h"
-#include "hearth/launch/supervisor.h"
-#include "hearth/launch/target.h"
+#include "hearth/launch/place/memory_allocator.h"
+#include "hearth/launch/plan/launch_plan.h"
+#include "hearth/launch/plan/mpirun_command.h"
+#include "hearth/launch/plan/plan_report.h"
+#include "hearth/launch/plan/target.h"
+#include "hearth/launch/start/environment_contract.h"
+#include "hearth/launch/start/process.h"
+#include "hearth/launch/watch/orphan_guard.h"
+#include "hearth/launch/watch/supervisor.h"
 
 namespace hearth::launch {
 namespace {
@@ -27,8 +27,8 @@ Variables joined(Variables first, const Variables& second) {
 
 // Several launchers of one job cannot agree on a random token themselves; there the user may set one.
 Variables job_token(const LaunchPlan& plan) {
-  const bool one_launcher = plan.way == Way::mpirun || plan.num_machines == 1;
-  if (plan.way == Way::existing_world || !one_launcher || !environment(kTokenVariable).empty()) return {};
+  const bool one_launcher = plan.method == StartMethod::mpirun || plan.num_machines == 1;
+  if (plan.method == StartMethod::existing_world || !one_launcher || !environment(kTokenVariable).empty()) return {};
   return {{std::string(kTokenVariable), random_token()}};
 }
 
@@ -53,7 +53,7 @@ class Job {
         plan_(std::move(plan)),
         allocator_(allocator_settings(options.memory_allocator, plan_.decisions)),
         command_(std::move(command)) {
-    if (plan_.way == Way::mpirun) mpirun_ = find_mpirun();
+    if (plan_.method == StartMethod::mpirun) mpirun_ = find_mpirun();
   }
 
   const LaunchPlan& plan() const { return plan_; }
@@ -72,7 +72,7 @@ class Job {
 
   // The processes that this launcher starts itself: the ranks, or mpirun.
   std::vector<RankStart> starts(std::int64_t attempt) const {
-    if (plan_.way != Way::mpirun) return rank_starts(attempt);
+    if (plan_.method != StartMethod::mpirun) return rank_starts(attempt);
     const auto command = mpirun_command(mpirun_, plan_, options_, target(attempt));
     return {{-1, {command, attempt_environment(attempt), whole_host()}}};
   }
@@ -81,7 +81,7 @@ class Job {
     for (std::int64_t attempt = 0;; ++attempt) {
       SupervisorOptions supervision;
       supervision.output = {plan_.num_processes > 1, options_.log_dir, options_.tee, attempt > 0};
-      if (plan_.way == Way::mpirun) supervision.origin = mpirun_line_origin;
+      if (plan_.method == StartMethod::mpirun) supervision.origin = mpirun_line_origin;
       const JobEnd end = supervise(starts(attempt), supervision);
       if (end.status == 0) return {};
       if (end.interrupted || attempt == options_.max_restarts) return {end.status, describe(end)};
@@ -129,8 +129,9 @@ LaunchEnd launch(const LaunchOptions& options, std::span<const std::string> comm
     if (options.dry_run) log_info("{}", command_table(job.starts(0).front().start.words, job.rank_starts(0)));
   }
   if (options.dry_run) return {};
-  if (plan.way == Way::existing_world) guard_this_process();
-  if (plan.way == Way::existing_world || plan.way == Way::one_process) become(job.starts(0).front().start);
+  if (plan.method == StartMethod::existing_world) guard_this_process();
+  if (plan.method == StartMethod::existing_world || plan.method == StartMethod::one_process)
+    become(job.starts(0).front().start);
   return job.run();
 }
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "hearth/launch/launch_options.h"
+#include "hearth/launch/plan/launch_options.h"
 
 namespace hearth::launch {
 

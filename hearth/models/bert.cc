@@ -2,11 +2,11 @@
 
 namespace hearth::models {
 
-nn::EncoderConfig bert_encoder_config(const Config& config) {
+nn::TransformerConfig bert_config(const Config& config) {
   config.require("position_embedding_type", "absolute");
   config.require("is_decoder", false);
   config.require("add_cross_attention", false);
-  nn::EncoderConfig encoder;
+  nn::TransformerConfig encoder;
   encoder.vocab_size = config.size("vocab_size");
   encoder.hidden = config.size("hidden_size");
   encoder.layers = config.size("num_hidden_layers", Config::kMostLayers);
@@ -38,12 +38,13 @@ constinit const std::array<std::string_view, 9> kBertFields{"type_vocab_size",
                                                             "classifier_dropout",
                                                             "num_labels"};
 
+extern const Family kBert;  // listed in families.def
 constinit const Family kBert{
     .model_type = "bert",
     .class_name = "Bert",
     .prefix = "bert",
     .names = &kBertNames,
-    .encoder = bert_encoder_config,
+    .encoder = bert_config,
     .span_dropout = {},
     .classifier = {.dense = "bert.pooler.dense", .output = "classifier", .dropout = {"classifier_dropout"}},
     .token_dropout = {"classifier_dropout"},

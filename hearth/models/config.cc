@@ -1,10 +1,32 @@
 #include "hearth/models/config.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "hearth/base/error.h"
 
 namespace hearth::models {
+namespace {
+
+constexpr std::array kProblemTypes{ProblemType::regression, ProblemType::single_label_classification,
+                                   ProblemType::multi_label_classification};
+
+std::string default_label(std::int64_t id) { return "LABEL_" + std::to_string(id); }
+
+}  // namespace
+
+std::string_view name_of(ProblemType type) {
+  switch (type) {
+    case ProblemType::regression:
+      return "regression";
+    case ProblemType::single_label_classification:
+      return "single_label_classification";
+    case ProblemType::multi_label_classification:
+      return "multi_label_classification";
+  }
+  return "unknown";
+}
 
 Config Config::read(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "config.json";
@@ -66,6 +88,52 @@ std::int64_t Config::num_labels() const {
     return static_cast<std::int64_t>(labels->size());
   return std::max<std::int64_t>(1, size_or("num_labels", 2));  // a head has at least one output
 }
+
+std::vector<std::string> Config::label_names() const {
+  std::vector<std::string> names;
+  for (std::int64_t id = 0; id < num_labels(); ++id) names.push_back(default_label(id));
+  const auto given = values_.find("id2label");
+  if (given == values_.end() || !given->is_object()) return names;
+  for (const auto& [id, name] : given->items()) {
+    std::int64_t number = -1;
+    std::from_chars(id.data(), id.data() + id.size(), number);
+    check(number >= 0 && number < std::ssize(names) && name.is_string(),
+          "{}: \"id2label\" must map 0 to {} to names, but has {}: {}", file_, names.size() - 1, id, name.dump());
+    names[static_cast<std::size_t>(number)] = name.get<std::string>();
+  }
+  return names;
+}
+
+bool Config::has_label_names() const {
+  const std::vector<std::string> names = label_names();
+  for (std::int64_t id = 0; id < std::ssize(names); ++id)
+    if (names[static_cast<std::size_t>(id)] != default_label(id)) return true;
+  return false;
+}
+
+void Config::set_labels(std::span<const std::string> names) {
+  forget_labels();
+  io::Json by_id = io::Json::object(), by_name = io::Json::object();
+  for (std::size_t id = 0; id < names.size(); ++id) {
+    by_id[std::to_string(id)] = names[id];
+    by_name[names[id]] = id;
+  }
+  values_["id2label"] = std::move(by_id);
+  values_["label2id"] = std::move(by_name);
+}
+
+std::optional<ProblemType> Config::problem_type() const {
+  const auto found = values_.find("problem_type");
+  if (found == values_.end() || found->is_null()) return std::nullopt;
+  for (const ProblemType type : kProblemTypes)
+    if (*found == std::string(name_of(type))) return type;
+  fail("{}: \"problem_type\" is {}; it must be regression, single_label_classification or multi_label_classification",
+       file_, io::excerpt(*found));
+}
+
+void Config::set_problem_type(ProblemType type) { values_["problem_type"] = std::string(name_of(type)); }
+
+void Config::set_finetuning_task(std::string_view task) { values_["finetuning_task"] = std::string(task); }
 
 void Config::forget_labels() {
   for (const char* key : {"num_labels", "id2label", "label2id"}) values_.erase(key);

@@ -1,14 +1,20 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hearth/io/json.h"
-#include "hearth/kernels/activation.h"
+#include "hearth/kernels/rows/activation.h"
 
 namespace hearth::models {
+
+// What a sequence classifier predicts: config.json's "problem_type".
+enum class ProblemType { regression, single_label_classification, multi_label_classification };
+std::string_view name_of(ProblemType type);
 
 // A Hugging Face config.json. Getters name the file in their errors.
 class Config {
@@ -25,7 +31,13 @@ class Config {
   float rate_or(std::string_view key, double otherwise) const;  // a dropout rate, in [0, 1)
   kernels::Activation activation(std::string_view key) const;
   std::int64_t num_labels() const;
-  void forget_labels();  // removes them; the number of labels is then the default, two
+  std::vector<std::string> label_names() const;         // id2label by id; LABEL_0, LABEL_1, ... where it is missing
+  bool has_label_names() const;                         // id2label is there, and is not LABEL_0, LABEL_1, ...
+  void set_labels(std::span<const std::string> names);  // id2label and label2id
+  void forget_labels();                                 // removes them; the number of labels is then the default, two
+  std::optional<ProblemType> problem_type() const;
+  void set_problem_type(ProblemType type);
+  void set_finetuning_task(std::string_view task);
   // An Error unless the key is missing, null or has this value, the only one that Hearth supports.
   void require(std::string_view key, const io::Json& value) const;
 

@@ -3,9 +3,9 @@
 namespace hearth::models {
 namespace {
 
-nn::EncoderConfig distilbert_encoder_config(const Config& config) {
+nn::TransformerConfig distilbert_config(const Config& config) {
   config.require("sinusoidal_pos_embds", false);
-  nn::EncoderConfig encoder;
+  nn::TransformerConfig encoder;
   encoder.vocab_size = config.size("vocab_size");
   encoder.hidden = config.size("dim");
   encoder.layers = config.size("n_layers", Config::kMostLayers);
@@ -31,11 +31,12 @@ constexpr std::array<std::string_view, 8> kFields{"initializer_range", "activati
 
 }  // namespace
 
+extern const Family kDistilBert;  // listed in families.def
 constinit const Family kDistilBert{.model_type = "distilbert",
                                    .class_name = "DistilBert",
                                    .prefix = "distilbert",
                                    .names = &kNames,
-                                   .encoder = distilbert_encoder_config,
+                                   .encoder = distilbert_config,
                                    .span_dropout = {"qa_dropout", 0.1},
                                    .classifier = {.dense = "pre_classifier",
                                                   .output = "classifier",

@@ -1,15 +1,22 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "hearth/base/error.h"
 #include "hearth/models/family.h"
 
 namespace hearth::models {
 
+#define FAMILY(name) extern const Family name;
+#include "hearth/models/families.def"
+#undef FAMILY
+
 std::span<const Family* const> families() {
-  static constexpr std::array<const Family*, 3> all{&kBert, &kDistilBert, &kRoberta};
+#define FAMILY(name) &name,
+  static constexpr const Family* all[] = {
+#include "hearth/models/families.def"
+  };
+#undef FAMILY
   return all;
 }
 
@@ -26,15 +33,15 @@ const Family& family_of(const Config& config) {
   fail("{}: model_type '{}' is not supported; use one of {}", config.file(), type, fmt::join(known, ", "));
 }
 
-nn::EncoderConfig encoder_config(const Config& config) {
-  nn::EncoderConfig encoder = family_of(config).encoder(config);
+nn::TransformerConfig transformer_config(const Config& config) {
+  nn::TransformerConfig encoder = family_of(config).encoder(config);
   check(encoder.hidden % encoder.heads == 0,
         "{}: the hidden size {} is not a multiple of the number of attention heads, {}", config.file(), encoder.hidden,
         encoder.heads);
   return encoder;
 }
 
-float DropoutRate::of(const Config& config, const nn::EncoderConfig& encoder) const {
+float DropoutRate::of(const Config& config, const nn::TransformerConfig& encoder) const {
   return field.empty() ? 0 : config.rate_or(field, otherwise.value_or(encoder.hidden_dropout));
 }
 

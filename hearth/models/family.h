@@ -16,7 +16,7 @@ struct DropoutRate {
   std::string_view field = {};
   std::optional<double> otherwise = {};
 
-  float of(const Config& config, const nn::EncoderConfig& encoder) const;
+  float of(const Config& config, const nn::TransformerConfig& encoder) const;
 };
 
 // Sequence classification: first token -> [dropout] -> dense -> activation -> dropout -> output.
@@ -33,13 +33,13 @@ struct MaskedLmVariant {
 };
 
 // A model family: how its config.json describes the encoder, how Hugging Face names its parameters, and what its heads
-// look like. One constant per family, in a file of its own; families.cc lists them.
+// look like. One constant per family, in a file of its own; families.def lists them.
 struct Family {
   std::string_view model_type;  // config.json's
   std::string_view class_name;  // "Bert": the architectures are BertForQuestionAnswering, ...
   std::string_view prefix;      // "bert": the encoder's parameters are bert.encoder.layer.0...
   const nn::EncoderNames* names;
-  nn::EncoderConfig (*encoder)(const Config&);
+  nn::TransformerConfig (*encoder)(const Config&);
   DropoutRate span_dropout;
   ClassifierVariant classifier;
   DropoutRate token_dropout;
@@ -47,16 +47,14 @@ struct Family {
   std::span<const std::string_view> fields;  // that config.json may leave out and --config_overrides may set
 };
 
-extern const Family kBert, kDistilBert, kRoberta;
-
 const Family& family_of(const Config& config);  // an error names the supported model types
 bool is_known_family(std::string_view model_type);
 std::span<const Family* const> families();
 // The encoder that config.json describes.
-nn::EncoderConfig encoder_config(const Config& config);
+nn::TransformerConfig transformer_config(const Config& config);
 
 // Shared by BERT and its descendants.
-nn::EncoderConfig bert_encoder_config(const Config& config);
+nn::TransformerConfig bert_config(const Config& config);
 extern const nn::EncoderNames kBertNames;
 extern const std::array<std::string_view, 9> kBertFields;
 

@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "hearth/models/config.h"
 #include "hearth/nn/encoder.h"
@@ -17,6 +19,16 @@ std::string_view architecture_suffix(HeadKind);  // "ForQuestionAnswering": Hugg
 std::optional<HeadKind> known_head_of(const Config& config);
 HeadKind head_of(const Config& config);  // the same, but another head is an Error
 
+// The head that a task needs, known once its data is.
+struct HeadSpec {
+  HeadSpec(HeadKind head) : kind(head) {}  // NOLINT(google-explicit-constructor): with the labels of config.json
+
+  HeadKind kind;
+  std::vector<std::string> labels = {};  // their names, by id; empty: those of config.json
+  std::optional<ProblemType> problem = {};
+  std::optional<std::string> finetuning_task = {};  // config.json's field of that name; empty: as it is
+};
+
 // The layers behind the backbone: hidden states (T, H) in, logits and, where the batch has labels, the loss out.
 class Head {
  public:
@@ -26,7 +38,7 @@ class Head {
 
 struct Family;
 // Adds the head's parameters below `root`. A family that does not have the head is an error.
-std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Config& config, const nn::Cursor& root,
-                                const nn::Encoder& backbone);
+std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Config& config,
+                                const nn::ParameterScope& root, const nn::Encoder& backbone);
 
 }  // namespace hearth::models

@@ -14,10 +14,10 @@ constexpr std::int64_t kIgnored = -100;  // the label that transformers leaves o
 struct Parts {
   const Family& family;
   const Config& config;
-  const nn::Cursor& root;
+  const nn::ParameterScope& root;
   const nn::Encoder& backbone;
 
-  const nn::EncoderConfig& encoder() const { return backbone.config(); }
+  const nn::TransformerConfig& encoder() const { return backbone.config(); }
   float rate(const DropoutRate& dropout) const { return dropout.of(config, encoder()); }
   nn::Linear linear(std::string_view name, std::int64_t outputs) const {
     return {root / name, encoder().hidden, outputs, encoder().init_range};
@@ -34,17 +34,38 @@ Var column(const Tensor& matrix, std::int64_t index) {
 // Logits of one class per row, (rows, classes), with the cross entropy where the batch has labels.
 nn::ModelOutput classified(ops::Context& ctx, const Batch& batch, const Var& logits) {
   nn::ModelOutput output{{}, {{"logits", logits}}};
-  if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end()) {
-    check(logits.value().row_size() > 1, "a model with one label is a regression, which has no loss here; give it two");
+  if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end())
     output.loss = ops::cross_entropy(ctx, logits, labels->second,
-                                     {.ignore_label = kIgnored, .label_smoothing = ctx.label_smoothing});
-  }
+                                     {.ignore_label = kIgnored,
+                                      .label_smoothing = ctx.loss.label_smoothing,
+                                      .class_weights = ctx.loss.class_weights,
+                                      .focal_gamma = ctx.loss.focal_gamma});
   return output;
+}
+
+// Logits of one number, or of several yes-or-no labels, per row, with the loss where the batch has float labels.
+nn::ModelOutput with_float_labels(ops::Context& ctx, const Batch& batch, const Var& logits, ProblemType problem) {
+  nn::ModelOutput output{{}, {{"logits", logits}}};
+  const auto labels = batch.float_labels.find("labels");
+  if (labels == batch.float_labels.end()) return output;
+  output.loss =
+      problem == ProblemType::regression
+          ? ops::mean_squared_error(ctx, logits, labels->second)
+          : ops::binary_cross_entropy(ctx, logits, labels->second,
+                                      {.class_weights = ctx.loss.class_weights, .focal_gamma = ctx.loss.focal_gamma});
+  return output;
+}
+
+// What transformers decides at the first loss if config.json says nothing.
+ProblemType guessed_problem(std::int64_t labels, const Batch& batch) {
+  if (labels == 1) return ProblemType::regression;
+  return batch.float_labels.contains("labels") ? ProblemType::multi_label_classification
+                                               : ProblemType::single_label_classification;
 }
 
 class Dropout {
  public:
-  Dropout(const nn::Cursor& root, float rate) : rate_(rate), site_(root.dropout_site()) {}
+  Dropout(const nn::ParameterScope& root, float rate) : rate_(rate), site_(root.dropout_site()) {}
   Var operator()(ops::Context& ctx, const Var& x) const { return ops::dropout(ctx, x, rate_, site_); }
 
  private:
@@ -82,23 +103,29 @@ class SequenceClassifier final : public Head {
         dense_(parts.linear(variant_.dense, parts.encoder().hidden)),
         output_(parts.linear(variant_.output, parts.config.num_labels())),
         before_(parts.root, variant_.drops_input ? parts.rate(variant_.dropout) : 0),
-        after_(parts.root, parts.rate(variant_.dropout)) {
-    parts.config.require("problem_type", "single_label_classification");
-  }
+        after_(parts.root, parts.rate(variant_.dropout)),
+        labels_(parts.config.num_labels()),
+        problem_(parts.config.problem_type()) {}
 
   nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
     const Var first = ops::first_tokens(ctx, hidden);  // (S, H)
-    ops::Context per_sequence = ctx.over_rows(nn::sequence_rows_of(batch));
+    ops::Context per_sequence = ctx.over_rows(ops::sequence_rows_of(batch));
     const Var kept = before_(per_sequence, first);
     const Var mixed = dense_(per_sequence, kept, variant_.activation);
     const Var pooled = after_(per_sequence, mixed);
-    return classified(per_sequence, batch, output_.logits(per_sequence, pooled));
+    const Var logits = output_.logits(per_sequence, pooled);
+    const ProblemType problem = problem_.value_or(guessed_problem(labels_, batch));
+    return problem == ProblemType::single_label_classification
+               ? classified(per_sequence, batch, logits)
+               : with_float_labels(per_sequence, batch, logits, problem);
   }
 
  private:
   ClassifierVariant variant_;
   nn::Linear dense_, output_;
   Dropout before_, after_;
+  std::int64_t labels_;
+  std::optional<ProblemType> problem_;
 };
 
 // Logits of each token, (T, labels).
@@ -133,8 +160,8 @@ class MaskedLmHead final : public Head {
   nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
     const Var transformed = dense_(ctx, hidden, activation_);
     const Var normed = norm_(ctx, transformed);
-    const Var logits =
-        ops::linear(ctx, normed, *words_, bias_, kernels::Activation::none, format_of(ops::Value::logit, ctx.compute));
+    const Var logits = ops::linear(ctx, normed, *words_, bias_, kernels::Activation::none,
+                                   value_dtype(ops::Value::logit, ctx.compute));
     return classified(ctx, batch, logits);
   }
 
@@ -147,8 +174,8 @@ class MaskedLmHead final : public Head {
 
 }  // namespace
 
-std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Config& config, const nn::Cursor& root,
-                                const nn::Encoder& backbone) {
+std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Config& config,
+                                const nn::ParameterScope& root, const nn::Encoder& backbone) {
   const Parts parts{family, config, root, backbone};
   switch (kind) {
     case HeadKind::question_answering:

@@ -4,25 +4,33 @@
 namespace hearth::models {
 namespace {
 
-std::unique_ptr<Pretrained> make(Config config, HeadKind head) {
+std::unique_ptr<Pretrained> make(Config config, const HeadSpec& head, const Freezing& freezing = {}) {
   // Start and end logits: transformers sizes this head by the number of labels as well.
-  if (head == HeadKind::question_answering && config.num_labels() != 2) config.forget_labels();
-  return std::make_unique<Pretrained>(std::move(config), head);
+  if (head.kind == HeadKind::question_answering && config.num_labels() != 2) config.forget_labels();
+  if (!head.labels.empty()) config.set_labels(head.labels);
+  if (head.problem) config.set_problem_type(*head.problem);
+  if (head.finetuning_task) config.set_finetuning_task(*head.finetuning_task);
+  return std::make_unique<Pretrained>(std::move(config), head.kind, freezing);
 }
 
 }  // namespace
 
-std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, HeadKind head,
-                                            const LoadOptions& options) {
+Config load_config(const std::filesystem::path& folder, const LoadOptions& options) {
   Config config = Config::read(options.config_folder.empty() ? folder : options.config_folder);
   config.override_fields(options.config_overrides, family_of(config).fields);
-  std::unique_ptr<Pretrained> model = make(std::move(config), head);
-  model->load_weights(folder, options.seed);
+  return config;
+}
+
+std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, const HeadSpec& head,
+                                            const LoadOptions& options) {
+  std::unique_ptr<Pretrained> model = make(load_config(folder, options), head, options.freezing);
+  model->load_weights(folder, options.seed, options.ignore_mismatched_sizes);
   return model;
 }
 
-std::unique_ptr<Pretrained> build_model(Config config, HeadKind head, std::uint64_t seed) {
-  std::unique_ptr<Pretrained> model = make(std::move(config), head);
+std::unique_ptr<Pretrained> build_model(Config config, const HeadSpec& head, std::uint64_t seed,
+                                        const Freezing& freezing) {
+  std::unique_ptr<Pretrained> model = make(std::move(config), head, freezing);
   model->initialise_all(seed);
   return model;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hearth/models/config.h"
+#include "hearth/models/freezing.h"
 #include "hearth/models/head.h"
 #include "hearth/nn/encoder.h"
 #include "hearth/nn/model.h"
@@ -15,26 +16,26 @@ namespace hearth::models {
 // A backbone of some family with a head; its weights come from and go to a Hugging Face folder.
 class Pretrained final : public nn::Model {
  public:
-  Pretrained(Config config, HeadKind head);
+  Pretrained(Config config, HeadKind head, const Freezing& freezing = {});
 
   // Loads every parameter from the folder's weights: f32, f16 or bf16, names with or without the prefix, old gamma/beta
   // names included. Missing parameters of the head are initialised, with a log line; any other missing parameter, or
-  // one of the wrong shape, is an Error.
-  void load_weights(const std::filesystem::path& folder, std::uint64_t seed);
+  // one of the wrong shape, is an Error. `ignores_shapes`: a head of another shape is initialised, too, as
+  // ignore_mismatched_sizes of transformers does it.
+  void load_weights(const std::filesystem::path& folder, std::uint64_t seed, bool ignores_shapes = false);
   void initialise_all(std::uint64_t seed);
 
-  nn::ModelOutput forward(ops::Context& ctx, const Batch& batch) override;
+  nn::ModelOutput forward(ops::Context& ctx, const BatchPtr& batch) override;
   double training_flops(const Batch& batch) const override { return backbone_.training_flops(batch); }
   void save_pretrained(const std::filesystem::path& folder) const override;
 
   const Config& config() const { return config_; }
-  const nn::EncoderConfig& backbone_config() const { return backbone_.config(); }
-  std::int64_t max_positions() const;  // tokens of the longest sequence that the model reads
+  const nn::TransformerConfig& backbone_config() const { return backbone_.config(); }
+  std::int64_t max_positions() const { return backbone_.config().max_tokens(); }
   const std::string& architecture() const { return architecture_; }  // "BertForQuestionAnswering"
+  const std::string& prefix() const { return prefix_; }              // "bert.": of the backbone's parameters
 
  private:
-  bool belongs_to_head(std::string_view name) const;
-
   Config config_;
   std::string prefix_, architecture_;
   nn::Encoder backbone_;
@@ -46,10 +47,15 @@ struct LoadOptions {
   std::uint64_t seed = 42;                   // for parameters that are initialised
   std::string config_overrides = {};         // "field=value,..."
   std::filesystem::path config_folder = {};  // where config.json is, if not beside the weights
+  bool ignore_mismatched_sizes = false;
+  Freezing freezing = {};
 };
-std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, HeadKind head,
+// The folder's config.json with the overrides.
+Config load_config(const std::filesystem::path& folder, const LoadOptions& options = {});
+std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, const HeadSpec& head,
                                             const LoadOptions& options = {});
 // The same with every weight initialised.
-std::unique_ptr<Pretrained> build_model(Config config, HeadKind head, std::uint64_t seed);
+std::unique_ptr<Pretrained> build_model(Config config, const HeadSpec& head, std::uint64_t seed,
+                                        const Freezing& freezing = {});
 
 }  // namespace hearth::models

@@ -3,8 +3,8 @@
 namespace hearth::models {
 namespace {
 
-nn::EncoderConfig roberta_encoder_config(const Config& config) {
-  nn::EncoderConfig encoder = bert_encoder_config(config);
+nn::TransformerConfig roberta_config(const Config& config) {
+  nn::TransformerConfig encoder = bert_config(config);
   encoder.padding_id = config.token_id_or("pad_token_id", 1, encoder.vocab_size);
   encoder.positions_follow_padding = true;
   return encoder;
@@ -12,11 +12,12 @@ nn::EncoderConfig roberta_encoder_config(const Config& config) {
 
 }  // namespace
 
+extern const Family kRoberta;  // listed in families.def
 constinit const Family kRoberta{.model_type = "roberta",
                                 .class_name = "Roberta",
                                 .prefix = "roberta",
                                 .names = &kBertNames,
-                                .encoder = roberta_encoder_config,
+                                .encoder = roberta_config,
                                 .span_dropout = {},
                                 .classifier = {.dense = "classifier.dense",
                                                .output = "classifier.out_proj",

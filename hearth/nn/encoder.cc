@@ -1,13 +1,13 @@
 #include "hearth/nn/encoder.h"
 
 #include "hearth/ops/attention.h"
-#include "hearth/ops/checkpoint.h"
 #include "hearth/ops/dropout.h"
 #include "hearth/ops/embedding.h"
+#include "hearth/ops/gradient_checkpointing.h"
 
 namespace hearth::nn {
 
-EncoderLayer::EncoderLayer(const Cursor& at, const EncoderConfig& config, const EncoderNames& names)
+EncoderLayer::EncoderLayer(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names)
     : config_(config),
       qkv_weight_(&at.stacked({names.query, names.key, names.value}, "weight", {config.hidden, config.hidden},
                               Init::normal(config.init_range))),
@@ -32,7 +32,7 @@ Var EncoderLayer::operator()(ops::Context& ctx, const Var& x) const {
   return output_norm_(ctx, narrowed, attended, config_.hidden_dropout, output_site_);
 }
 
-Encoder::Encoder(const Cursor& at, const EncoderConfig& config, const EncoderNames& names)
+Encoder::Encoder(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names)
     : config_(config),
       word_(&(at / "embeddings.word_embeddings")
                  .parameter("weight", {config.vocab_size, config.hidden}, Init::normal(config.init_range))),
@@ -55,7 +55,7 @@ Encoder::Encoder(const Cursor& at, const EncoderConfig& config, const EncoderNam
 
 std::vector<std::int32_t> Encoder::position_ids(const Batch& batch) const {
   std::vector<std::int32_t> positions(batch.input_ids.size());
-  for (std::size_t s = 0; s < batch.keys.size(); ++s) {
+  for (std::size_t s = 0; s < batch.key_counts.size(); ++s) {
     std::int32_t next = config_.positions_follow_padding ? config_.padding_id + 1 : 0;
     for (auto token = static_cast<std::size_t>(batch.starts[s]); token < static_cast<std::size_t>(batch.starts[s + 1]);
          ++token) {
@@ -85,11 +85,18 @@ Var Encoder::operator()(ops::Context& ctx, const Batch& batch) const {
 }
 
 double Encoder::training_flops(const Batch& batch) const {
-  const double hidden = static_cast<double>(config_.hidden), layers = static_cast<double>(config_.layers);
-  const double weights = layers * (4 * hidden * hidden + 2 * hidden * static_cast<double>(config_.intermediate));
-  double flops = 6 * weights * static_cast<double>(batch.tokens());
-  for (std::size_t s = 0; s < batch.keys.size(); ++s)
-    flops += 12 * layers * hidden * static_cast<double>((batch.starts[s + 1] - batch.starts[s]) * batch.keys[s]);
+  const double hidden = static_cast<double>(config_.hidden), tokens = static_cast<double>(batch.tokens());
+  const double weights = 4 * hidden * hidden + 2 * hidden * static_cast<double>(config_.intermediate);  // of a layer
+  double scores = 0;  // elements of the attention matrices of a head
+  for (std::size_t s = 0; s < batch.key_counts.size(); ++s)
+    scores += static_cast<double>((batch.starts[s + 1] - batch.starts[s]) * batch.key_counts[s]);
+  const double matmuls = 2 * weights * tokens, attention = 4 * hidden * scores;  // of a forward pass
+  bool reaches = word_->trainable || position_->trainable || (type_ != nullptr && type_->trainable);  // backward does
+  double flops = 0;
+  for (const EncoderLayer& layer : layers_) {
+    reaches = reaches || layer.trains();
+    flops += matmuls * (1 + (reaches ? 1 : 0) + (layer.trains() ? 1 : 0)) + attention * (reaches ? 3 : 1);
+  }
   return flops;
 }
 

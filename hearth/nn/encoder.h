@@ -4,14 +4,14 @@
 #include <string_view>
 #include <vector>
 
-#include "hearth/kernels/activation.h"
+#include "hearth/kernels/rows/activation.h"
 #include "hearth/nn/layers.h"
 #include "hearth/tensor/batch.h"
 
 namespace hearth::nn {
 
 // A BERT-like encoder. Model families differ in these numbers and in the names of their parameters.
-struct EncoderConfig {
+struct TransformerConfig {
   std::int64_t vocab_size = 0, hidden = 0, layers = 0, heads = 0, intermediate = 0, positions = 0, token_types = 0;
   float eps = 1e-12f, init_range = 0.02f;
   kernels::Activation activation = kernels::Activation::gelu;
@@ -20,6 +20,9 @@ struct EncoderConfig {
   std::int32_t padding_id = 0;
   // RoBERTa counts positions from padding_id + 1, real tokens only; padding has the position padding_id.
   bool positions_follow_padding = false;
+
+  // Tokens of the longest sequence that the model reads.
+  std::int64_t max_tokens() const { return positions - (positions_follow_padding ? padding_id + 1 : 0); }
 };
 
 struct EncoderNames {
@@ -28,11 +31,12 @@ struct EncoderNames {
 
 class EncoderLayer {
  public:
-  EncoderLayer(const Cursor& at, const EncoderConfig& config, const EncoderNames& names);
+  EncoderLayer(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names);
   Var operator()(ops::Context& ctx, const Var& x) const;  // (T, H) -> (T, H)
+  bool trains() const { return qkv_weight_->trainable || intermediate_.trains() || output_.trains(); }
 
  private:
-  EncoderConfig config_;
+  TransformerConfig config_;
   Parameter *qkv_weight_, *qkv_bias_;  // (3 H, H), (3 H)
   Linear attention_output_;
   LayerNorm attention_norm_;
@@ -43,18 +47,19 @@ class EncoderLayer {
 
 class Encoder {
  public:
-  Encoder(const Cursor& at, const EncoderConfig& config, const EncoderNames& names);
+  Encoder(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names);
 
   Var operator()(ops::Context& ctx, const Batch& batch) const;  // (T, H)
-  const EncoderConfig& config() const { return config_; }
-  // FLOPs of a forward and backward pass: 6 per weight and token, plus the matmuls of attention.
+  const TransformerConfig& config() const { return config_; }
+  // FLOPs of a forward and backward pass: 6 per weight and token, plus the matmuls of attention. Frozen layers need 4,
+  // and 2 where no trainable parameter lies below them.
   double training_flops(const Batch& batch) const;
   Parameter& word_embeddings() const { return *word_; }
 
  private:
   std::vector<std::int32_t> position_ids(const Batch& batch) const;
 
-  EncoderConfig config_;
+  TransformerConfig config_;
   Parameter *word_, *position_, *type_;
   LayerNorm norm_;
   std::uint32_t dropout_site_;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hearth/kernels/activation.h"
-#include "hearth/nn/cursor.h"
+#include "hearth/kernels/rows/activation.h"
+#include "hearth/nn/parameter_scope.h"
 #include "hearth/ops/layer_norm.h"
 #include "hearth/ops/linear.h"
 #include "hearth/ops/precision.h"
@@ -10,13 +10,14 @@ namespace hearth::nn {
 
 class Linear {
  public:
-  Linear(const Cursor& at, std::int64_t inputs, std::int64_t outputs, float init_range);
+  Linear(const ParameterScope& at, std::int64_t inputs, std::int64_t outputs, float init_range);
 
   Var operator()(ops::Context& ctx, const Var& x, kernels::Activation activation = kernels::Activation::none) const {
     return ops::linear(ctx, x, *weight_, bias_, activation);
   }
+  bool trains() const { return weight_->trainable; }
   Var logits(ops::Context& ctx, const Var& x) const {
-    return ops::linear(ctx, x, *weight_, bias_, kernels::Activation::none, format_of(ops::Value::logit, ctx.compute));
+    return ops::linear(ctx, x, *weight_, bias_, kernels::Activation::none, value_dtype(ops::Value::logit, ctx.compute));
   }
 
  private:
@@ -25,7 +26,7 @@ class Linear {
 
 class LayerNorm {
  public:
-  LayerNorm(const Cursor& at, std::int64_t size, float eps);
+  LayerNorm(const ParameterScope& at, std::int64_t size, float eps);
 
   Var operator()(ops::Context& ctx, const Var& x) const { return ops::layer_norm(ctx, x, *gamma_, *beta_, eps_); }
   // LayerNorm(residual + dropout(x))

@@ -1,9 +1,13 @@
 #include "hearth/nn/model.h"
 
+#include <algorithm>
+
 namespace hearth::nn {
 
-kernels::Sequences sequences_of(const Batch& batch) { return {batch.starts, batch.keys, batch.samples}; }
-
-kernels::Sequences sequence_rows_of(const Batch& batch) { return {batch.row_numbers, batch.keys, batch.samples}; }
+const Tensor& ModelOutput::logits_named(std::string_view name) const {
+  const auto found = std::ranges::find(logits, name, &std::pair<std::string, Var>::first);
+  check(found != logits.end(), "[ModelOutput] the model's head has no {}", name);
+  return found->second.value();
+}
 
 }  // namespace hearth::nn

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/attention.h"
+#include "hearth/kernels/attention/attention.h"
 #include "hearth/ops/grad.h"
 
 namespace hearth::ops {
@@ -38,7 +38,7 @@ Var attention(Context& ctx, const Var& qkv, std::int64_t heads, float dropout_p,
   args.out = out.raw();
   args.lse = lse.data<float>();
   kernels::attention_forward(args);
-  if (ctx.tape == nullptr) return Var(out);
+  if (!ctx.needs_grad(qkv)) return Var(out);
 
   return ctx.tape->record(out, [qkv, args, out, lse, hidden](Tensor dout) {
     const Span backward_span("attention backward");

@@ -1,15 +1,29 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "hearth/autograd/tape.h"
 #include "hearth/base/dtype.h"
 #include "hearth/base/error.h"
-#include "hearth/kernels/dropout.h"
-#include "hearth/kernels/sequences.h"
+#include "hearth/kernels/rows/dropout.h"
+#include "hearth/kernels/rows/sequences.h"
+#include "hearth/tensor/batch.h"
 
 namespace hearth::ops {
+
+kernels::Sequences tokens_of(const Batch& batch);         // of arrays with one row per token
+kernels::Sequences sequence_rows_of(const Batch& batch);  // of arrays with one row per sequence
+
+// How a classification loss weighs rows and labels.
+struct LossOptions {
+  float label_smoothing = 0;
+  std::vector<float> class_weights = {};  // by label; empty: all the same
+  float focal_gamma = 0;                  // above 0: rows that the model gets right count less (Lin et al., 2017)
+};
 
 // The settings of one forward pass, passed to every layer and op.
 struct Context {
@@ -19,7 +33,7 @@ struct Context {
   std::uint64_t seed = 0, step = 0;
   kernels::Sequences sequences = {};    // how the packed row of tokens is cut into sequences
   bool gradient_checkpointing = false;  // layers keep their inputs alone and run again in the backward pass
-  float label_smoothing = 0;            // of classification losses
+  LossOptions loss = {};
 
   // The same pass for tensors whose rows are cut in another way: one row per sequence, say.
   Context over_rows(const kernels::Sequences& rows) const {
@@ -27,6 +41,28 @@ struct Context {
     other.sequences = rows;
     return other;
   }
+
+  // Starts a pass over a batch. The tape keeps the batch: backward reads its sequences.
+  void begin(const std::shared_ptr<const Batch>& batch) {
+    sequences = tokens_of(*batch);
+    if (tape != nullptr) tape->keep(batch);
+  }
+
+  // The one way from a parameter to an op: its values in the form that the op reads. The tape notes the use.
+  const Tensor& acquire(Parameter& parameter, WeightForm form = {}) const {
+    if (needs_grad(parameter)) tape->use(parameter);
+    return hearth::acquire(parameter, form);
+  }
+  // The same for an embedding, of which only these rows are read.
+  const Tensor& acquire_rows(Parameter& embedding, std::span<const std::int32_t> rows) const {
+    if (needs_grad(embedding)) tape->use(embedding, rows);
+    return hearth::acquire(embedding);
+  }
+
+  // Whether backward will need a gradient of the value or parameter. An op is recorded if that holds for one of its
+  // inputs.
+  bool needs_grad(const Var& x) const { return tape != nullptr && x.defined() && x.needs_grad(); }
+  bool needs_grad(const Parameter& parameter) const { return tape != nullptr && parameter.trainable; }
 
   // `site` numbers the dropout layers of a model.
   kernels::Dropout dropout(float p, std::uint32_t site) const {

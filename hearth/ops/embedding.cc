@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/elementwise.h"
-#include "hearth/kernels/embedding.h"
+#include "hearth/kernels/rows/elementwise.h"
+#include "hearth/kernels/rows/embedding.h"
 #include "hearth/ops/grad.h"
 
 namespace hearth::ops {
@@ -22,8 +22,8 @@ Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
     for (const std::int32_t id : lookup.ids)
       check(0 <= id && id < table.shape[0], "[embedding_sum] id {} is out of range for {}, which has {} rows", id,
             table.parts.front().name, table.shape[0]);
-    if (ctx.tape != nullptr) ctx.tape->use(table, lookup.ids);
-    kernels::embedding_forward(DType::f32, tokens, hidden, lookup.ids.data(), table.master.data<float>(), sum.raw(),
+    const Tensor& rows = ctx.acquire_rows(table, lookup.ids);
+    kernels::embedding_forward(DType::f32, tokens, hidden, lookup.ids.data(), rows.data<float>(), sum.raw(),
                                &lookup != &lookups.front());
   }
   Tensor y = sum;
@@ -31,7 +31,8 @@ Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
     y = Tensor(sum.shape(), ctx.compute);
     kernels::convert(DType::f32, sum.raw(), ctx.compute, y.raw(), sum.size());
   }
-  if (ctx.tape == nullptr) return Var(y);
+  std::erase_if(lookups, [&](const Lookup& lookup) { return !ctx.needs_grad(*lookup.table); });
+  if (lookups.empty()) return Var(y);
 
   return ctx.tape->record(y, [lookups = std::move(lookups)](Tensor dy) {
     const Span backward_span("embedding backward");

@@ -1,7 +1,7 @@
 #include "hearth/ops/grad.h"
 
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/rows/elementwise.h"
 
 namespace hearth::ops {
 
@@ -18,10 +18,10 @@ GradTarget grad_target(Parameter& parameter) {
   return {parameter.grad, accumulate};
 }
 
-Tensor grad_target(Parameter& table, std::span<const std::int32_t> rows) {
-  table.begin_grad();
-  table.grad_rows.add(rows);
-  return table.grad;
+Tensor grad_target(Parameter& embedding, std::span<const std::int32_t> rows) {
+  embedding.begin_grad();
+  embedding.grad_rows.add(rows);
+  return embedding.grad;
 }
 
 void add_grad(const Var& x, Tensor dx) {

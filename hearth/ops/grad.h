@@ -14,7 +14,7 @@ struct GradTarget {
 
 GradTarget grad_target(const Var& x);          // has the shape and dtype of the value
 GradTarget grad_target(Parameter& parameter);  // the parameter's slice of the gradient arena
-Tensor grad_target(Parameter& table,
+Tensor grad_target(Parameter& embedding,
                    std::span<const std::int32_t> rows);  // the same; the caller adds to these rows only
 
 // Hands over a finished gradient; the caller must not use the buffer afterwards.

@@ -1,7 +1,7 @@
 #include "hearth/ops/layer_norm.h"
 
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/layer_norm.h"
+#include "hearth/kernels/rows/layer_norm.h"
 #include "hearth/ops/grad.h"
 
 namespace hearth::ops {
@@ -23,18 +23,14 @@ Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma
   args.dropout = ctx.dropout(dropout_p, site);
   args.x = z.raw();
   args.residual = residual.defined() ? residual.value().raw() : nullptr;
-  args.gamma = gamma.master.data<float>();
-  args.beta = beta.master.data<float>();
+  args.gamma = ctx.acquire(gamma).data<float>();
+  args.beta = ctx.acquire(beta).data<float>();
   args.z = z.raw();
   args.y = y.raw();
   args.mean = mean.data<float>();
   args.rstd = rstd.data<float>();
-  if (ctx.tape != nullptr) {
-    ctx.tape->use(gamma);
-    ctx.tape->use(beta);
-  }
   kernels::layer_norm_forward(args);
-  if (ctx.tape == nullptr) return Var(y);
+  if (!ctx.needs_grad(x) && !ctx.needs_grad(residual) && !ctx.needs_grad(gamma) && !ctx.needs_grad(beta)) return Var(y);
 
   return ctx.tape->record(y, [x, residual, &gamma, &beta, args, mean, rstd](Tensor dy) {
     const Span backward_span("layer norm backward");
@@ -46,12 +42,18 @@ Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma
       grads.dresidual = target.tensor.raw();
       grads.accumulate_dresidual = target.accumulate;
     }
-    const GradTarget dgamma = grad_target(gamma), dbeta = grad_target(beta);
-    grads.dgamma = dgamma.tensor.data<float>();
-    grads.dbeta = dbeta.tensor.data<float>();
-    grads.accumulate_parameters = dgamma.accumulate;
+    if (gamma.trainable) {
+      const GradTarget target = grad_target(gamma);
+      grads.dgamma = target.tensor.data<float>();
+      grads.accumulate_dgamma = target.accumulate;
+    }
+    if (beta.trainable) {
+      const GradTarget target = grad_target(beta);
+      grads.dbeta = target.tensor.data<float>();
+      grads.accumulate_dbeta = target.accumulate;
+    }
     kernels::layer_norm_backward(args, grads);
-    add_grad(x, std::move(dy));
+    if (x.needs_grad()) add_grad(x, std::move(dy));
   });
 }
 

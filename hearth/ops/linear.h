@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hearth/kernels/activation.h"
+#include "hearth/kernels/rows/activation.h"
 #include "hearth/ops/context.h"
 
 namespace hearth::ops {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/ops/grad.h"
 
 namespace hearth::ops {
@@ -13,7 +13,7 @@ namespace {
 Var scalar_loss(Context& ctx, const Var& logits, float value, Tensor dlogits) {
   Tensor loss(Shape{}, DType::f32);
   *loss.data<float>() = value;
-  if (ctx.tape == nullptr) return Var(loss);
+  if (!ctx.needs_grad(logits)) return Var(loss);
   return ctx.tape->record(loss, [logits, dlogits](const Tensor& dloss) {
     kernels::scale(DType::f32, dlogits.size(), dloss.item(), dlogits.raw());
     add_grad(logits, dlogits);
@@ -21,7 +21,7 @@ Var scalar_loss(Context& ctx, const Var& logits, float value, Tensor dlogits) {
 }
 
 float* gradient_buffer(const Context& ctx, const Var& logits, Tensor& dlogits) {
-  if (ctx.tape == nullptr) return nullptr;
+  if (!ctx.needs_grad(logits)) return nullptr;
   dlogits = Tensor(logits.value().shape(), DType::f32);
   return dlogits.data<float>();
 }

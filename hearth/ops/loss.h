@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "hearth/kernels/loss.h"
+#include "hearth/kernels/loss/loss.h"
 #include "hearth/ops/context.h"
 
 namespace hearth::ops {

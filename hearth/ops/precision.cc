@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "hearth/cpu/isa.h"
-#include "hearth/kernels/gemm.h"
+#include "hearth/kernels/gemm/gemm.h"
 
 namespace hearth::ops {
 
 std::optional<std::string> emulation_warning(DType compute) {
-  if (compute == DType::f32 || kernels::choose_gemm(compute, cpu::isa()).name != "widen") return std::nullopt;
-  const bool bf16_is_fast = kernels::choose_gemm(DType::bf16, cpu::isa()).name != "widen";
+  if (compute == DType::f32 || !kernels::choose_gemm(compute).emulates) return std::nullopt;
+  const bool bf16_is_fast = !kernels::choose_gemm(DType::bf16).emulates;
   return fmt::format(
       "{0} is emulated at the {1} level of this processor: matmuls convert their operands to fp32, which is exact but "
       "no "

@@ -1,13 +1,12 @@
 #pragma once
 
-#include "hearth/autograd/parameter.h"
-#include "hearth/kernels/gemm.h"
+#include "hearth/kernels/gemm/gemm.h"
+#include "hearth/ops/context.h"
 
 namespace hearth::ops {
 
-// Sets the right operand of a matmul of dtype `product.type` to W, or to W^T if `transposed`. For f32 that is the
-// master itself; otherwise a copy in that dtype, packed if the GEMM implementation reads packed weights. A copy is
-// rebuilt when the master has changed, and lives as long as the parameter.
-void set_weights(kernels::GemmArgs& product, Parameter& weights, bool transposed);
+// Sets the right operand of a matmul of dtype `matmul.type` to W, or to W^T if `transposed`, in the layout that the
+// GEMM implementation reads. `ctx` is given in a forward pass, whose tape notes the use.
+void set_weights(kernels::GemmArgs& matmul, Parameter& weights, bool transposed, const Context* ctx = nullptr);
 
 }  // namespace hearth::ops

@@ -30,10 +30,10 @@ float decayed(float moment, float beta2, double square) {
 
 Adafactor::Adafactor(const OptimizerOptions& options, ParameterStore& parameters)
     : Optimizer(parameters), options_(options) {
-  for (const auto& parameter : parameters.parameters())
+  for (Parameter* parameter : parameters.trainable())
     for (const Parameter::Part& part : parameter->parts) {
       Slot slot;
-      slot.parameter = parameter.get();
+      slot.parameter = parameter;
       slot.part = &part;
       slot.first_chunk = chunks_.size();
       const bool matrix = part.shape.rank() == 2;

@@ -1,6 +1,6 @@
 #include "hearth/optim/adagrad.h"
 
-#include "hearth/kernels/optimizer.h"
+#include "hearth/kernels/update/optimizer.h"
 
 namespace hearth::optim {
 

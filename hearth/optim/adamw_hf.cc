@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "hearth/kernels/optimizer.h"
+#include "hearth/kernels/update/optimizer.h"
 
 namespace hearth::optim {
 

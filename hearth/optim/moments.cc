@@ -7,7 +7,7 @@ namespace hearth::optim {
 
 std::vector<Range> ranges(const ParameterStore& parameters, bool by_decay, std::span<const Interval> own) {
   std::vector<Range> alike;
-  for (const auto& parameter : parameters.parameters() | std::views::reverse) {
+  for (const Parameter* parameter : parameters.trainable() | std::views::reverse) {
     const bool decay = by_decay && decays(*parameter);
     const std::int64_t end = parameter->offset + parameter->shape.size();
     if (!alike.empty() && alike.back().decays == decay) {
@@ -38,7 +38,7 @@ Optimizer::State named_views(const ParameterStore& parameters, const Tensor& are
   check(arena.size() == parameters.size(), "[named_views] {} elements, the parameters have {}", arena.size(),
         parameters.size());
   Optimizer::State views;
-  for (const auto& parameter : parameters.parameters())
+  for (const Parameter* parameter : parameters.trainable())
     for (const Parameter::Part& part : parameter->parts) {
       const std::int64_t begin = parameter->offset + part.offset;
       views.emplace_back(fmt::format("{}.{}", prefix, part.name),

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/optimizer.h"
+#include "hearth/kernels/update/optimizer.h"
 #include "hearth/optim/moments.h"
 #include "hearth/optim/optimizers.h"
 
@@ -20,8 +20,10 @@ bool decays(const Parameter& parameter) {
 void Optimizer::step(double lr, float grad_scale) {
   const Span span("optimizer");
   ++steps_;
-  parameters_->mark_changed();
+  for (const auto& parameter : parameters_->parameters()) drop_unread_copies(*parameter);
+  parameters_->mark_updated();
   update(lr, grad_scale);
+  for (const auto& parameter : parameters_->parameters()) mark_copies_unread(*parameter);
 }
 
 Optimizer::State Optimizer::state() const {

@@ -1,6 +1,6 @@
 #include "hearth/optim/rmsprop.h"
 
-#include "hearth/kernels/optimizer.h"
+#include "hearth/kernels/update/optimizer.h"
 
 namespace hearth::optim {
 

@@ -5,38 +5,38 @@
 //   range    elements of the arenas that get the same update (with or without weight decay) and that this rank owns.
 //   piece    what one thread updates at a time: about kFlatChunk elements, so that they are still in cache when the
 //            copies are made from them.
-//   replica  a 16-bit copy of a weight, plain or packed (autograd/parameter.h). `was_read` says that a matmul of this
-//            step used it; a copy that nobody reads any more is not refreshed.
+//   copy     a copy of a weight in 16 bits, plain or packed (autograd/weight_copies.h). `was_read` says that a matmul
+//   of
+//            this step used it; a copy that nothing reads any more was dropped before the update.
 //   row unit packed copies consist of panels of 32 rows, so pieces of such a weight are whole multiples of 32 rows.
 //
 // The algorithm:
-//   1. cut() splits each range into pieces, in arena order. A parameter with replicas that lies entirely inside the
+//   1. cut() splits each range into pieces, in arena order. A parameter with copies that lies entirely inside the
 //      range is cut into whole rows (cut_rows); everything between such parameters is cut into flat pieces.
-//   2. All threads take pieces: update(piece), then fill() of each replica that was read, for the piece's rows.
-//   3. The refreshed replicas get the version of their parameter, so the next forward pass does not rebuild them.
+//   2. All threads take pieces: update(piece), then rebuild() of each copy that was read, for the piece's rows.
+//   3. The rebuilt copies get the version of their parameter, so the next forward pass does not rebuild them.
 // A parameter that reaches beyond the range, such as one whose rest belongs to another rank, is updated as flat pieces;
-// its replicas keep their old version and are rebuilt at their next use (ops/weights.cc).
+// its copies keep their old version and are rebuilt at their next use (acquire).
 
 #include "hearth/optim/update_pieces.h"
 
 #include <algorithm>
 #include <iterator>
 #include <ranges>
-#include <utility>
 
 #include "hearth/cpu/parallel.h"
-#include "hearth/kernels/chunks.h"
+#include "hearth/kernels/simd/chunks.h"
 
 namespace hearth::optim {
 namespace {
 
 struct Piece {
   Range range;
-  Parameter* parameter = nullptr;  // set if it has replicas; the piece is then its rows [row_begin, row_end)
+  Parameter* parameter = nullptr;  // set if it has copies; the piece is then its rows [row_begin, row_end)
   std::int64_t row_begin = 0, row_end = 0;
 };
 
-// Flat pieces, without replicas.
+// Flat pieces, without copies.
 void cut(const Range& range, std::vector<Piece>& pieces) {
   for (std::int64_t begin = range.begin; begin < range.end; begin += kernels::kFlatChunk) {
     const std::int64_t end = std::min(range.end, begin + kernels::kFlatChunk);
@@ -44,11 +44,11 @@ void cut(const Range& range, std::vector<Piece>& pieces) {
   }
 }
 
-// Pieces of whole rows. `range` begins with the parameter. Multiples of the largest row unit suit all replicas, because
+// Pieces of whole rows. `range` begins with the parameter. Multiples of the largest row unit suit all copies, because
 // units are powers of two.
 void cut_rows(Parameter& parameter, const Range& range, std::vector<Piece>& pieces) {
   const std::int64_t rows = parameter.shape[0], cols = parameter.shape.size() / rows;
-  const std::int64_t unit = std::ranges::max_element(parameter.replicas, {}, &Replica::row_unit)->row_unit;
+  const std::int64_t unit = std::ranges::max(parameter.copies | std::views::transform(&WeightCopy::row_unit));
   const std::int64_t piece_rows = std::max<std::int64_t>(1, kernels::kFlatChunk / (unit * cols)) * unit;
   for (std::int64_t row = 0; row < rows; row += piece_rows) {
     const std::int64_t row_end = std::min(rows, row + piece_rows), begin = parameter.offset + row * cols;
@@ -60,9 +60,9 @@ void cut_rows(Parameter& parameter, const Range& range, std::vector<Piece>& piec
 void cut(ParameterStore& parameters, const Range& range, std::vector<Piece>& pieces) {
   Range rest = range;  // what is not cut yet
   // The arena is laid out in reverse order of registration, so reversed is arena order.
-  for (const auto& parameter : parameters.parameters() | std::views::reverse) {
+  for (Parameter* parameter : parameters.trainable() | std::views::reverse) {
     const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
-    if (parameter->replicas.empty() || begin < rest.begin || end > rest.end) continue;
+    if (parameter->copies.empty() || begin < rest.begin || end > rest.end) continue;
     cut({rest.begin, begin, rest.decays, rest.moments}, pieces);
     rest.moments += begin - rest.begin;
     rest.begin = begin;
@@ -83,13 +83,13 @@ void update_pieces(ParameterStore& parameters, std::span<const Range> ranges,
     const Piece& piece = pieces[static_cast<std::size_t>(i)];
     update(piece.range);
     if (piece.parameter == nullptr) return;
-    for (const Replica& replica : piece.parameter->replicas)
-      if (replica.was_read) replica.fill(piece.row_begin, piece.row_end, false);
+    for (const WeightCopy& copy : piece.parameter->copies)
+      if (copy.was_read) rebuild(*piece.parameter, copy, piece.row_begin, piece.row_end, false);
   });
   for (const Piece& piece : pieces) {
     if (piece.parameter == nullptr || piece.row_begin > 0) continue;  // once per parameter
-    for (Replica& replica : piece.parameter->replicas)
-      if (std::exchange(replica.was_read, false)) replica.version = piece.parameter->version;
+    for (WeightCopy& copy : piece.parameter->copies)
+      if (copy.was_read) copy.version = piece.parameter->version;
   }
 }
 

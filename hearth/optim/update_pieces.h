@@ -8,8 +8,8 @@
 namespace hearth::optim {
 
 // Runs update(piece) over all `ranges` in pieces, on all threads. For every parameter that lies entirely inside one
-// range, also refreshes the 16-bit copies (Replica) read since the last step, piece by piece while the updated weights
-// are in cache. Call after mark_changed().
+// range, also rebuilds the 16-bit copies (WeightCopy) read since the last step, piece by piece while the updated
+// weights are in cache. Call after mark_updated().
 void update_pieces(ParameterStore& parameters, std::span<const Range> ranges,
                    const std::function<void(const Range&)>& update);
 

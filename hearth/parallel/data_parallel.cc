@@ -4,8 +4,9 @@
 #include <cstring>
 
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/optimizer.h"
+#include "hearth/kernels/update/optimizer.h"
 #include "hearth/optim/moments.h"
+#include "hearth/parallel/span_names.h"
 
 namespace hearth::parallel {
 namespace {
@@ -27,16 +28,16 @@ DataParallel::DataParallel(ParameterStore& parameters, const optim::OptimizerOpt
       reducer_(parameters, team_, partition_, options.wire, large_tables(parameters)),
       optimizer_(optim::make_optimizer(optimizer, parameters, partition_.own())) {}
 
-void DataParallel::backward(Tape& tape, const Var& loss, float seed, std::span<const double> reports) {
-  reports_.assign(reports.begin(), reports.end());
-  if (team_.size() > 1) reporting_ = team_.group().all_reduce(reports_.data(), reports_.size(), DType::f64);
-  reducer_.backward(tape, loss, seed);
+void DataParallel::backward(Tape& tape, const Var& loss, float loss_grad, std::span<const double> numbers) {
+  sums_.assign(numbers.begin(), numbers.end());
+  if (team_.size() > 1) summing_ = team_.group().all_reduce(sums_.data(), sums_.size(), DType::f64);
+  reducer_.backward(tape, loss, loss_grad);
 }
 
 std::span<const double> DataParallel::finish() {
   reducer_.finish();
-  if (reporting_ != nullptr) reporting_->wait();
-  return reports_;
+  if (summing_ != nullptr) summing_->wait();
+  return sums_;
 }
 
 double DataParallel::grad_norm() const {
@@ -50,11 +51,11 @@ double DataParallel::grad_norm() const {
 
 void DataParallel::step(double lr, float grad_scale) {
   optimizer_->step(lr, grad_scale);
-  if (partition_.sharded()) share_weights();
+  if (partition_.sharded()) gather_weights();
 }
 
-void DataParallel::share_weights() {
-  const Span span("sharing weights");
+void DataParallel::gather_weights() {
+  const Span span(kGatheringWeights);
   float* const weights = parameters_.master().data<float>();
   struct Gathering {
     optim::Interval bucket;

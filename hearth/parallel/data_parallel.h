@@ -24,15 +24,17 @@ class DataParallel {
  public:
   DataParallel(ParameterStore& parameters, const optim::OptimizerOptions& optimizer, Team team = {},
                const DataParallelOptions& options = {});
+  DataParallel(const DataParallel&) = delete;  // reducer_ refers to partition_
+  DataParallel& operator=(const DataParallel&) = delete;
 
   const Team& team() const { return team_; }
   std::int64_t steps() const { return earlier_steps_ + optimizer_->steps(); }  // updates made
   std::int64_t moment_steps() const { return optimizer_->steps(); }            // updates since the moments began
 
   // The last backward pass of a step. Gradients are summed over the ranks while it runs, or in finish(). The numbers in
-  // `reports` (loss, counts) are summed as well.
-  void backward(Tape& tape, const Var& loss, float seed, std::span<const double> reports);
-  // Waits for the other ranks; returns the sums of the reports.
+  // `numbers` (loss, counts) are summed as well.
+  void backward(Tape& tape, const Var& loss, float loss_grad, std::span<const double> numbers);
+  // Waits for the other ranks; returns the sums of the numbers.
   std::span<const double> finish();
   double grad_norm() const;
   void step(double lr, float grad_scale);
@@ -48,7 +50,7 @@ class DataParallel {
   const GradientReducer& reducer() const { return reducer_; }
 
  private:
-  void share_weights();
+  void gather_weights();
   Tensor gathered(const Tensor& moments) const;
 
   ParameterStore& parameters_;
@@ -57,8 +59,8 @@ class DataParallel {
   GradientReducer reducer_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::int64_t earlier_steps_ = 0;  // before the moments began
-  std::vector<double> reports_;
-  comm::WorkPtr reporting_;
+  std::vector<double> sums_;
+  comm::WorkPtr summing_;
 };
 
 }  // namespace hearth::parallel

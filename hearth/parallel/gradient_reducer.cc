@@ -28,8 +28,9 @@
 #include <ranges>
 
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/elementwise.h"
-#include "hearth/kernels/embedding.h"
+#include "hearth/kernels/rows/elementwise.h"
+#include "hearth/kernels/rows/embedding.h"
+#include "hearth/parallel/span_names.h"
 
 namespace hearth::parallel {
 namespace {
@@ -41,7 +42,7 @@ constexpr std::ptrdiff_t kMostCopies = 4;
 constexpr std::size_t kLargeTableBytes = std::size_t{4} << 20;
 
 void wait_for(const comm::WorkPtr& work) {
-  const Span span("waiting for gradients");
+  const Span span(kWaitingForGradients);
   work->wait();
 }
 
@@ -49,8 +50,8 @@ void wait_for(const comm::WorkPtr& work) {
 
 std::vector<Parameter*> large_tables(const ParameterStore& parameters) {
   std::vector<Parameter*> tables;
-  for (const auto& parameter : parameters.parameters() | std::views::reverse)
-    if (parameter->is_embedding && parameter->grad.bytes() >= kLargeTableBytes) tables.push_back(parameter.get());
+  for (Parameter* parameter : parameters.trainable() | std::views::reverse)
+    if (parameter->is_embedding && parameter->grad.bytes() >= kLargeTableBytes) tables.push_back(parameter);
   return tables;
 }
 
@@ -62,17 +63,17 @@ GradientReducer::GradientReducer(ParameterStore& parameters, Team team, const Pa
         name_of(wire));
 }
 
-void GradientReducer::backward(Tape& tape, const Var& loss, float seed) {
+void GradientReducer::backward(Tape& tape, const Var& loss, float loss_grad) {
   begin(tape);
-  tape.backward(loss, seed, [this](Parameter& parameter) { ready(parameter); });
+  tape.backward(loss, loss_grad, [this](Parameter& parameter) { ready(parameter); });
 }
 
 void GradientReducer::begin(Tape& tape) {
   next_ = 0;
   sent_bytes_ = 0;
-  if (team_.size() > 1) tell_rows(tape);
+  if (team_.size() > 1) agree_on_rows(tape);
   pending_.assign(partition_.buckets().size(), 0);
-  for (const auto& parameter : parameters_.parameters()) {
+  for (Parameter* parameter : parameters_.trainable()) {
     if (tape.uses(*parameter)) {
       add_pending(*parameter, 1);
     } else {
@@ -83,14 +84,14 @@ void GradientReducer::begin(Tape& tape) {
 }
 
 // Earlier micro-batches of the step have used rows too: those are in grad_rows already.
-void GradientReducer::tell_rows(Tape& tape) {
+void GradientReducer::agree_on_rows(Tape& tape) {
   for (Table& table : tables_) {
     Parameter& parameter = *table.parameter;
     RowSet rows = RowSet::none(parameter.shape[0]);
     if (parameter.has_grad) rows.add(parameter.grad_rows);
     if (tape.uses(parameter)) rows.add(tape.used_rows(parameter));
     table.used = rows.flags(parameter.shape[0]);
-    table.telling = team_.group().all_reduce(table.used.data(), table.used.size(), DType::u8, comm::ReduceOp::max);
+    table.agreeing = team_.group().all_reduce(table.used.data(), table.used.size(), DType::u8, comm::ReduceOp::max);
   }
 }
 
@@ -115,7 +116,7 @@ void GradientReducer::add_pending(const Parameter& parameter, int count) {
 
 void GradientReducer::launch_complete() {
   while (next_ < pending_.size() && pending_[next_] == 0) launch(partition_.buckets()[next_++]);
-  while (!under_way_.empty() && under_way_.front().work->done()) land_first();
+  while (!under_way_.empty() && under_way_.front().work->done()) take_over_first();
 }
 
 void GradientReducer::launch(const optim::Interval& bucket) {
@@ -123,13 +124,13 @@ void GradientReducer::launch(const optim::Interval& bucket) {
   const Span span("sending gradients");
   const auto table = std::ranges::find(tables_, bucket.begin, [](const Table& t) { return t.parameter->offset; });
   if (table != tables_.end()) {
-    wait_for(table->telling);
+    wait_for(table->agreeing);
     if (sends_rows(*table)) return launch_rows(*table, bucket);
   }
   const std::int64_t part = partition_.part_size(bucket);
   const bool sharded = partition_.sharded(), copies = wire_ != DType::f32 || (sharded && !partition_.is_even(bucket));
   const auto is_copy = [](const Sending& other) { return other.sent.defined(); };
-  while (copies && std::ranges::count_if(under_way_, is_copy) >= kMostCopies) land_first();
+  while (copies && std::ranges::count_if(under_way_, is_copy) >= kMostCopies) take_over_first();
   Sending sending;
   sending.bucket = bucket;
   float* const gradients = parameters_.grad().data<float>() + bucket.begin;
@@ -174,7 +175,7 @@ void GradientReducer::launch_rows(const Table& table, const optim::Interval& buc
 }
 
 // Rows sent from a table come back as sums: zero the table's gradient, then add the rows.
-void GradientReducer::land_first() {
+void GradientReducer::take_over_first() {
   const Sending& sending = under_way_.front();
   wait_for(sending.work);
   if (sending.table != nullptr) {
@@ -197,7 +198,7 @@ void GradientReducer::finish() {
   check(next_ == partition_.buckets().size(),
         "[GradientReducer] only {} of {} buckets are complete: finish() was called before backward ended", next_,
         partition_.buckets().size());
-  while (!under_way_.empty()) land_first();
+  while (!under_way_.empty()) take_over_first();
 }
 
 }  // namespace hearth::parallel

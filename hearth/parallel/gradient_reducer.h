@@ -26,7 +26,7 @@ class GradientReducer {
                   const std::vector<Parameter*>& tables = {});
 
   // The backward pass of a step's last micro-batch. Gradients without a contribution in this step become zero.
-  void backward(Tape& tape, const Var& loss, float seed);
+  void backward(Tape& tape, const Var& loss, float loss_grad);
   // Sends the remaining buckets and waits for all. Afterwards the gradients that this rank owns are sums over the
   // ranks; the rest of the arena is undefined.
   void finish();
@@ -44,8 +44,8 @@ class GradientReducer {
   };
   struct Table {
     Parameter* parameter;
-    std::vector<std::uint8_t> used;  // per row: 1 if any rank uses it, once `telling` is done
-    comm::WorkPtr telling;           // the all-reduce of `used`
+    std::vector<std::uint8_t> used;  // per row: 1 if any rank uses it, once `agreeing` is done
+    comm::WorkPtr agreeing;          // the all-reduce of `used`
   };
 
   void begin(Tape& tape);
@@ -53,11 +53,11 @@ class GradientReducer {
   void complete(Parameter& parameter);
   void add_pending(const Parameter& parameter, int count);
   void launch_complete();
-  void tell_rows(Tape& tape);
+  void agree_on_rows(Tape& tape);
   void launch(const optim::Interval& bucket);
   bool sends_rows(const Table& table) const;
   void launch_rows(const Table& table, const optim::Interval& bucket);
-  void land_first();
+  void take_over_first();
 
   ParameterStore& parameters_;
   Team team_;

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "hearth/autograd/parameter.h"
 #include "hearth/base/error.h"
+#include "hearth/base/rounding.h"
 
 namespace hearth::parallel {
-namespace {
-
-constexpr std::int64_t kAlignedElements = 16;  // a cache line of f32
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
-
-}  // namespace
 
 Partition::Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options,
                      const std::vector<optim::Interval>& alone)
@@ -19,7 +14,7 @@ Partition::Partition(std::int64_t elements, int rank, int ranks, const Partition
   check(options.first_bucket_bytes > 0 && options.bucket_bytes > 0,
         "[Partition] the bucket size must be above 0 bytes");
   const auto elements_of = [&](std::size_t bytes) {
-    return rounded_up(static_cast<std::int64_t>(bytes / sizeof(float)), kAlignedElements * ranks_);
+    return round_up(static_cast<std::int64_t>(bytes / sizeof(float)), kAlignedElements * ranks_);
   };
   const auto cut_until = [&](std::int64_t end) {
     for (std::int64_t begin = buckets_.empty() ? 0 : buckets_.back().end; begin < end; begin = buckets_.back().end) {
@@ -40,7 +35,7 @@ Partition::Partition(std::int64_t elements, int rank, int ranks, const Partition
 }
 
 std::int64_t Partition::part_size(const optim::Interval& bucket) const {
-  return rounded_up((bucket.size() + ranks_ - 1) / ranks_, kAlignedElements);
+  return round_up(divide_up(bucket.size(), ranks_), kAlignedElements);
 }
 
 optim::Interval Partition::own(const optim::Interval& bucket) const {

@@ -13,19 +13,19 @@ namespace {
 
 constexpr char kSeparator = '\0';
 
-std::string packed(const Team::Facts& facts) {
+std::string packed(const Team::NamedValues& facts) {
   std::string text;
   for (const auto& [name, value] : facts) text += name + kSeparator + value + kSeparator;
   return text;
 }
 
-Team::Facts unpacked(std::string_view text) {
+Team::NamedValues unpacked(std::string_view text) {
   const auto next = [&] {
     const std::string word(text.substr(0, text.find(kSeparator)));
     text.remove_prefix(word.size() + 1);
     return word;
   };
-  Team::Facts facts;
+  Team::NamedValues facts;
   while (!text.empty()) {
     std::string name = next();
     facts.emplace_back(std::move(name), next());
@@ -33,14 +33,14 @@ Team::Facts unpacked(std::string_view text) {
   return facts;
 }
 
-std::string differences(const Team::Facts& first, const Team::Facts& other, std::size_t rank) {
+std::string differences(const Team::NamedValues& first, const Team::NamedValues& other, std::size_t rank) {
   std::string text;
   const auto add = [&](std::string_view name, std::string_view mine, std::string_view its) {
     text += fmt::format("{}{} is {} on rank 0, {} on rank {}", text.empty() ? "" : "; ", name,
                         mine.empty() ? "empty" : mine, its.empty() ? "empty" : its, rank);
   };
   for (const auto& [name, value] : first) {
-    const auto found = std::ranges::find(other, name, &Team::Facts::value_type::first);
+    const auto found = std::ranges::find(other, name, &Team::NamedValues::value_type::first);
     if (found == other.end()) {
       add(name, value, "unknown");
     } else if (found->second != value) {
@@ -87,7 +87,7 @@ std::vector<std::string> Team::gather(std::string_view text) const {
   return texts;
 }
 
-void Team::check_agreement(const Facts& facts) const {
+void Team::check_agreement(const NamedValues& facts) const {
   if (size() == 1) return;
   const std::vector<std::string> all = gather(packed(facts));
   std::string complaint;

@@ -33,8 +33,8 @@ class Team {
   std::vector<std::string> gather(std::string_view text) const;
 
   // Values that all members must share, by name. If some differ, all members throw an Error that says which.
-  using Facts = std::vector<std::pair<std::string, std::string>>;
-  void check_agreement(const Facts& facts) const;
+  using NamedValues = std::vector<std::pair<std::string, std::string>>;
+  void check_agreement(const NamedValues& facts) const;
 
   // Calls `make` on the first process of each host, then on the others, which find what the first put in a cache.
   template <class Make>

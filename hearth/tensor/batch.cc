@@ -16,8 +16,8 @@ void Batch::append(std::span<const std::int32_t> ids, std::span<const std::int32
   token_type_ids.insert(token_type_ids.end(), type_ids.begin(), type_ids.end());
   token_type_ids.insert(token_type_ids.end(), padding, 0);
   starts.push_back(static_cast<std::int64_t>(input_ids.size()));
-  row_numbers.push_back(sequences() + 1);
-  keys.push_back(count);
+  row_starts.push_back(sequences() + 1);
+  key_counts.push_back(count);
   samples.push_back(sample);
 }
 

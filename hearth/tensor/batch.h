@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hearth {
@@ -12,18 +14,25 @@ namespace hearth {
 struct Batch {
   std::vector<std::int32_t> input_ids, token_type_ids;  // (T)
   std::vector<std::int64_t> starts{0};                  // (S + 1): where each sequence begins, then T
-  std::vector<std::int64_t> keys;      // (S): tokens that serve as keys of attention; the rest of a sequence is padding
+  std::vector<std::int64_t>
+      key_counts;                      // (S): tokens that serve as keys of attention; the rest of a sequence is padding
   std::vector<std::uint32_t> samples;  // (S): the sequence's number in the global batch; dropout is a function of it
-  std::vector<std::int64_t> row_numbers{0};  // (S + 1): 0, 1, ... S, the starts of an array with one row per sequence
-  std::map<std::string, std::vector<std::int64_t>>
-      labels;  // "start_positions", "labels", ...: as transformers names them
+  std::vector<std::int64_t> row_starts{0};  // (S + 1): 0, 1, ... S, the starts of an array with one row per sequence
+  // Labels under transformers' names: "start_positions", "labels", ... Classes and positions are whole numbers;
+  // the targets of regression (S) and of multi-label classification (S, labels) are floats.
+  std::map<std::string, std::vector<std::int64_t>> labels;
+  std::map<std::string, std::vector<float>> float_labels;
 
   std::int64_t tokens() const { return starts.back(); }
-  std::int64_t sequences() const { return static_cast<std::int64_t>(keys.size()); }
+  std::int64_t sequences() const { return static_cast<std::int64_t>(key_counts.size()); }
 
   // Appends a sequence, padded with `pad_id` up to `length` positions where that is longer than it is.
   void append(std::span<const std::int32_t> ids, std::span<const std::int32_t> type_ids, std::uint32_t sample,
               std::int64_t length = 0, std::int32_t pad_id = 0);
 };
+
+// A finished batch never changes and is shared: the tape of a forward pass keeps it until backward is done.
+using BatchPtr = std::shared_ptr<const Batch>;
+inline BatchPtr shared_batch(Batch batch) { return std::make_shared<const Batch>(std::move(batch)); }
 
 }  // namespace hearth

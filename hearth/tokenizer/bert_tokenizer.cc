@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kBytesPerToken = 4;  // about right for English; only reserves memory
 
-void append(Pieces& pieces, std::int32_t id, Offset offset) {
+void append(TokenizedText& pieces, std::int32_t id, Offset offset) {
   pieces.ids.push_back(id);
   pieces.offsets.push_back(offset);
 }
@@ -24,7 +24,7 @@ void append_special(Encoding& encoding, std::int32_t id, std::int32_t type_id) {
   encoding.sequence.push_back(-1);
 }
 
-void append_text(Encoding& encoding, const Pieces& pieces, std::int8_t sequence) {
+void append_text(Encoding& encoding, const TokenizedText& pieces, std::int8_t sequence) {
   encoding.ids.insert(encoding.ids.end(), pieces.ids.begin(), pieces.ids.end());
   encoding.type_ids.resize(encoding.ids.size(), sequence);
   encoding.offsets.insert(encoding.offsets.end(), pieces.offsets.begin(), pieces.offsets.end());
@@ -115,8 +115,8 @@ std::int32_t BertTokenizer::id_of(std::string_view token) const {
   return std::ranges::find(config_.added_tokens, token, &AddedToken::content)->id;
 }
 
-Pieces BertTokenizer::pieces(std::string_view text) const {
-  Pieces pieces;
+TokenizedText BertTokenizer::pieces(std::string_view text) const {
+  TokenizedText pieces;
   pieces.ids.reserve(text.size() / kBytesPerToken);
   pieces.offsets.reserve(text.size() / kBytesPerToken);
   std::int32_t place = 0;
@@ -137,7 +137,7 @@ Pieces BertTokenizer::pieces(std::string_view text) const {
   return pieces;
 }
 
-void BertTokenizer::append_normalized(std::vector<Character> characters, Pieces& pieces) const {
+void BertTokenizer::append_normalized(std::vector<Character> characters, TokenizedText& pieces) const {
   std::string text;
   std::vector<std::size_t> character_of;  // by byte
   for (std::size_t i = 0; i < characters.size(); ++i) {
@@ -158,11 +158,11 @@ void BertTokenizer::append_normalized(std::vector<Character> characters, Pieces&
 }
 
 template <class Words>
-void BertTokenizer::append_words(Words& words, Pieces& pieces) const {
+void BertTokenizer::append_words(Words& words, TokenizedText& pieces) const {
   for (Word word; words.next(word);) append_word(word, pieces);
 }
 
-void BertTokenizer::append_word(const Word& word, Pieces& pieces) const {
+void BertTokenizer::append_word(const Word& word, TokenizedText& pieces) const {
   const std::size_t before = pieces.ids.size();
   if (word.characters <= config_.max_input_chars_per_word && append_pieces(word, pieces)) return;
   pieces.ids.resize(before);
@@ -170,7 +170,7 @@ void BertTokenizer::append_word(const Word& word, Pieces& pieces) const {
   append(pieces, unk_id_, word.place(0, word.text.size()));
 }
 
-bool BertTokenizer::append_pieces(const Word& word, Pieces& pieces) const {
+bool BertTokenizer::append_pieces(const Word& word, TokenizedText& pieces) const {
   const std::string_view text = word.text;
   for (std::size_t begin = 0; begin < text.size();) {
     PieceTrie::Node node = begin == 0 ? PieceTrie::kRoot : continuation_;
@@ -190,7 +190,7 @@ bool BertTokenizer::append_pieces(const Word& word, Pieces& pieces) const {
   return true;
 }
 
-Encoding BertTokenizer::build(const Pieces& first) const {
+Encoding BertTokenizer::build(const TokenizedText& first) const {
   Encoding encoding = with_room_for(first.ids.size() + 2);
   append_special(encoding, cls_id_, 0);
   append_text(encoding, first, 0);
@@ -198,7 +198,7 @@ Encoding BertTokenizer::build(const Pieces& first) const {
   return encoding;
 }
 
-Encoding BertTokenizer::build(const Pieces& first, const Pieces& second) const {
+Encoding BertTokenizer::build(const TokenizedText& first, const TokenizedText& second) const {
   Encoding encoding = with_room_for(first.ids.size() + second.ids.size() + 3);
   append_special(encoding, cls_id_, 0);
   append_text(encoding, first, 0);
@@ -210,17 +210,26 @@ Encoding BertTokenizer::build(const Pieces& first, const Pieces& second) const {
 
 // Ids without a token are left out.
 std::string BertTokenizer::decode(const std::vector<std::int32_t>& ids, bool skip_special_tokens) const {
-  std::string text;
-  bool first = true;
+  std::vector<std::string> tokens;
   for (const std::int32_t id : ids) {
     const AddedToken* added = added_token(id);
     if (added && added->special && skip_special_tokens) continue;
-    std::string token;
-    if (added)
-      token = added->normalized ? normalized(added->content) : added->content;
-    else if (0 <= id && static_cast<std::size_t>(id) < config_.vocabulary.size())
-      token = config_.vocabulary[static_cast<std::size_t>(id)];
-    if (token.empty()) continue;
+    std::string text = added && added->normalized ? normalized(added->content) : token(id);
+    if (!text.empty()) tokens.push_back(std::move(text));
+  }
+  return joined(tokens);
+}
+
+std::string BertTokenizer::token(std::int32_t id) const {
+  if (const AddedToken* added = added_token(id)) return added->content;
+  const bool known = 0 <= id && static_cast<std::size_t>(id) < config_.vocabulary.size();
+  return known ? config_.vocabulary[static_cast<std::size_t>(id)] : "";
+}
+
+std::string BertTokenizer::joined(const std::vector<std::string>& tokens) const {
+  std::string text;
+  bool first = true;
+  for (std::string token : tokens) {
     if (!first) {
       if (token.starts_with(config_.continuing_subword_prefix))
         token.erase(0, config_.continuing_subword_prefix.size());

@@ -38,15 +38,18 @@ class BertTokenizer final : public Tokenizer {
  public:
   explicit BertTokenizer(BertConfig config);
 
-  Pieces pieces(std::string_view text) const override;
+  TokenizedText pieces(std::string_view text) const override;
   std::string decode(const std::vector<std::int32_t>& ids, bool skip_special_tokens) const override;
+  std::string token(std::int32_t id) const override;
+  std::string joined(const std::vector<std::string>& tokens) const override;
   std::int64_t vocab_size() const override { return vocab_size_; }
   std::int32_t cls_id() const override { return cls_id_; }
+  std::int32_t unk_id() const override { return unk_id_; }
   std::int32_t pad_id() const override { return pad_id_; }
   std::int64_t model_max_length() const override { return config_.model_max_length; }
   std::int64_t special_tokens(bool pair) const override { return pair ? 3 : 2; }
-  Encoding build(const Pieces& first) const override;
-  Encoding build(const Pieces& first, const Pieces& second) const override;
+  Encoding build(const TokenizedText& first) const override;
+  Encoding build(const TokenizedText& first, const TokenizedText& second) const override;
   void save(const std::filesystem::path& folder) const override;
 
   const BertConfig& config() const { return config_; }  // added tokens complete, sorted by id
@@ -60,11 +63,11 @@ class BertTokenizer final : public Tokenizer {
   std::int32_t id_of(std::string_view token) const;
   const AddedToken* added_token(std::int32_t id) const;
 
-  void append_normalized(std::vector<Character> characters, Pieces& pieces) const;
+  void append_normalized(std::vector<Character> characters, TokenizedText& pieces) const;
   template <class Words>
-  void append_words(Words& words, Pieces& pieces) const;
-  void append_word(const Word& word, Pieces& pieces) const;
-  bool append_pieces(const Word& word, Pieces& pieces) const;
+  void append_words(Words& words, TokenizedText& pieces) const;
+  void append_word(const Word& word, TokenizedText& pieces) const;
+  bool append_pieces(const Word& word, TokenizedText& pieces) const;
 
   BertConfig config_;
   PieceTrie trie_;

@@ -26,26 +26,41 @@ struct Encoding {
 };
 
 // The tokens of one text, without the special tokens around them.
-struct Pieces {
+struct TokenizedText {
   std::vector<std::int32_t> ids;
   std::vector<Offset> offsets;
 };
+TokenizedText slice(const TokenizedText& pieces, std::int64_t begin, std::int64_t end);
+
+// The numbers of tokens that a pair of texts keeps.
+struct PairLengths {
+  std::int64_t first = 0, second = 0;
+  bool operator==(const PairLengths&) const = default;
+};
+
+// truncation="longest_first" of Hugging Face's tokenizers: the longer text is cut first; texts that are both too long
+// get half of `room` each, the odd token belongs to the longer one.
+PairLengths longest_first(PairLengths lengths, std::int64_t room);
 
 // Turns text into ids, offsets and overflowing windows as Hugging Face's fast tokenizers do. Thread-safe.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  virtual Pieces pieces(std::string_view text) const = 0;
+  virtual TokenizedText pieces(std::string_view text) const = 0;
   virtual std::string decode(const std::vector<std::int32_t>& ids, bool skip_special_tokens) const = 0;
+  // convert_ids_to_tokens and convert_tokens_to_string of transformers: "##ing"; {"go", "##ing"} gives "going".
+  virtual std::string token(std::int32_t id) const = 0;
+  virtual std::string joined(const std::vector<std::string>& tokens) const = 0;
   virtual std::int64_t vocab_size() const = 0;
   virtual std::int32_t cls_id() const = 0;
+  virtual std::int32_t unk_id() const = 0;
   virtual std::int32_t pad_id() const = 0;
   virtual std::int64_t model_max_length() const = 0;  // or kUnlimited
   // The number of special tokens that one text, or a pair, gets.
   virtual std::int64_t special_tokens(bool pair) const = 0;
-  virtual Encoding build(const Pieces& first) const = 0;
-  virtual Encoding build(const Pieces& first, const Pieces& second) const = 0;
+  virtual Encoding build(const TokenizedText& first) const = 0;
+  virtual Encoding build(const TokenizedText& first, const TokenizedText& second) const = 0;
   // Writes tokenizer.json, tokenizer_config.json, special_tokens_map.json and vocab.txt, as save_pretrained does. Keys
   // of the files that the tokenizer was read from are kept. If the folder has a model's config.json,
   // tokenizer_config.json names the tokenizer class of that model's family: save the model first.
@@ -53,9 +68,12 @@ class Tokenizer {
 
   Encoding encode(std::string_view text) const;
   Encoding encode(std::string_view first, std::string_view second) const;
+  // The same, cut to at most max_length tokens with truncation="longest_first"; special tokens count, and must fit.
+  Encoding encode_truncated(std::string_view text, std::int64_t max_length) const;
+  Encoding encode_truncated(std::string_view first, std::string_view second, std::int64_t max_length) const;
   // truncation="only_second" with return_overflowing_tokens: as many encodings as the second text needs, each at most
   // max_length tokens long; windows of the second text overlap by `stride` tokens.
-  std::vector<Encoding> encode_windows(const Pieces& first, const Pieces& second, std::int64_t max_length,
+  std::vector<Encoding> encode_windows(const TokenizedText& first, const TokenizedText& second, std::int64_t max_length,
                                        std::int64_t stride) const;
 };
 

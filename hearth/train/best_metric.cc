@@ -14,17 +14,17 @@ std::string evaluation_name(const std::string& metric) {
   return metric.starts_with("eval_") ? metric : "eval_" + metric;
 }
 
-double metric_for_best_model(const TrainingArguments& args, const io::Json& metrics) {
+double metric_for_best_model(const TrainingArguments& args, const Metrics& metrics) {
   const std::string asked = args.metric_for_best_model.value_or("loss");
   const std::string name = evaluation_name(asked);
   std::vector<std::string> given;
-  for (const auto& [key, value] : metrics.items()) given.push_back(key);
+  for (const auto& [key, value] : metrics) given.push_back(key);
   check(metrics.contains(name), "--metric_for_best_model {}: the evaluation gives no {}; it gives {}", asked, name,
         fmt::join(given, ", "));
-  return metrics[name].get<double>();
+  return metrics.at(name);
 }
 
-bool take_best_metric(TrainerState& state, const TrainingArguments& args, const io::Json& metrics) {
+bool take_best_metric(TrainerState& state, const TrainingArguments& args, const Metrics& metrics) {
   if (!args.metric_for_best_model) return false;
   const double value = metric_for_best_model(args, metrics);
   const bool first = !std::isnan(value) && (!state.best_metric || std::isnan(*state.best_metric));

@@ -1,38 +1,20 @@
 #include "hearth/train/checkpoint.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstring>
+#include <map>
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
-#include "hearth/io/checkpoint.h"
+#include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
+#include "hearth/io/model_weights.h"
+#include "hearth/io/replace_folder.h"
 #include "hearth/io/safetensors.h"
+#include "hearth/kernels/rows/elementwise.h"
 
 namespace hearth {
 namespace {
-
-constexpr std::string_view kPrefix = "checkpoint-";
-
-constexpr std::string_view kPartial = ".partial", kFormer = ".former";
-
-std::filesystem::path hidden_beside(const std::filesystem::path& folder, std::string_view suffix) {
-  return folder.parent_path() / fmt::format(".{}{}", folder.filename().string(), suffix);
-}
-
-std::int64_t step_of(const std::filesystem::path& folder) {
-  const std::string name = folder.filename().string();
-  std::int64_t step = -1;
-  if (!name.starts_with(kPrefix)) return -1;
-  const auto [end, error] = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
-  return error == std::errc() && end == name.data() + name.size() ? step : -1;
-}
-
-void remove_or_warn(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::remove_all(folder, error);
-  if (error) log_warning("{} could not be removed and stays: {}", folder.string(), error.message());
-}
 
 io::Json to_json(const optim::Plateau::State& state) {
   return {{"learning_rate", state.lr},
@@ -53,14 +35,29 @@ void load_plateau(optim::Plateau& plateau, const std::filesystem::path& folder) 
                    io::get_int(stored, "evaluations_without_gain", file), io::get_int(stored, "cooldown_left", file)});
 }
 
-void load_optimizer(parallel::DataParallel& learner, const std::filesystem::path& folder) {
+// Moments of a frozen parameter belong to a run that trained it.
+void check_same_freezing(const io::Safetensors& stored, const ParameterStore& parameters) {
+  for (const auto& parameter : parameters.parameters()) {
+    if (parameter->trainable) continue;
+    const std::string ending = "." + parameter->parts.front().name;
+    check(
+        std::ranges::none_of(stored.names(), [&](const std::string& name) { return name.ends_with(ending); }),
+        "{} has moments of {}, which this run freezes: it was written with another --freeze or --freeze_layers. Resume "
+        "it with the same flags, or begin a run from its weights with --model_name_or_path {}",
+        stored.path().string(), parameter->parts.front().name, stored.path().parent_path().string());
+  }
+}
+
+void load_optimizer(parallel::DataParallel& ddp, const ParameterStore& parameters,
+                    const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "optimizer.safetensors";
   const io::Safetensors stored = io::Safetensors::open(file);
+  check_same_freezing(stored, parameters);
   std::size_t used = 0;
   const auto read = [&](const optim::Optimizer::State& state) {
     used += state.size();
     for (const auto& [name, tensor] : state) {
-      check(stored.contains(name), "{} lacks {}: it was written with another --optim or for another model",
+      check(stored.contains(name), "{} lacks {}: it was written with another --optim or --freeze, or for another model",
             file.string(), name);
       const Tensor value = stored.tensor(name);
       check(value.shape() == tensor.shape() && value.type() == tensor.type(), "{}: {} is {}, this model needs {}",
@@ -71,7 +68,7 @@ void load_optimizer(parallel::DataParallel& learner, const std::filesystem::path
   const std::string name = (folder / "scheduler.json").string();
   const io::Json scheduler = io::read_json(name);
   const std::int64_t updates = io::get_int(scheduler, "updates", name);
-  learner.load_state(updates, io::get_int_or(scheduler, "updates_of_moments", updates, name), read);
+  ddp.load_state(updates, io::get_int_or(scheduler, "updates_of_moments", updates, name), read);
   if (used < stored.names().size())
     log_warning(
         "{} contains optimizer state that this run's --optim does not use: another optimizer wrote it. That state is "
@@ -79,59 +76,19 @@ void load_optimizer(parallel::DataParallel& learner, const std::filesystem::path
         file.string());
 }
 
+bool is_exact_in(DType type, const Tensor& values) {
+  const Tensor narrow(values.shape(), type), wide(values.shape(), DType::f32);
+  kernels::convert(DType::f32, values.raw(), type, narrow.raw(), values.size());
+  kernels::convert(type, narrow.raw(), DType::f32, wide.raw(), values.size());
+  return std::memcmp(wide.raw(), values.raw(), values.bytes()) == 0;
+}
+
 }  // namespace
-
-void write_folder(const std::filesystem::path& folder, const std::function<void(const std::filesystem::path&)>& write) {
-  const std::filesystem::path partial = hidden_beside(folder, kPartial), former = hidden_beside(folder, kFormer);
-  bool former_is_aside = false;
-  const auto undo = [&] {
-    std::error_code ignored;
-    std::filesystem::remove_all(partial, ignored);
-    if (former_is_aside) std::filesystem::rename(former, folder, ignored);
-  };
-  try {
-    std::filesystem::remove_all(partial);
-    io::create_directories(partial);
-    write(partial);
-    if (std::filesystem::exists(folder)) {
-      std::filesystem::remove_all(former);
-      std::filesystem::rename(folder, former);
-      former_is_aside = true;
-    }
-    std::filesystem::rename(partial, folder);
-  } catch (const std::filesystem::filesystem_error& error) {
-    undo();
-    fail("{} could not be written: {}", folder.string(), error.code().message());
-  } catch (...) {
-    undo();
-    throw;
-  }
-  if (former_is_aside) remove_or_warn(former);
-}
-
-void tidy_folders(const std::filesystem::path& parent) {
-  if (!std::filesystem::is_directory(parent)) return;
-  const std::vector<std::filesystem::directory_entry> entries(std::filesystem::directory_iterator(parent),
-                                                              std::filesystem::directory_iterator{});
-  for (const auto& entry : entries) {
-    const std::string name = entry.path().stem().string(), suffix = entry.path().extension().string();
-    if (!name.starts_with('.') || step_of(name.substr(1)) < 0 || !entry.is_directory()) continue;
-    const std::filesystem::path folder = parent / name.substr(1);
-    if (suffix == kFormer && !std::filesystem::exists(folder)) {
-      std::error_code error;
-      std::filesystem::rename(entry.path(), folder, error);
-      check(!error, "{} could not be put back as {}: {}", entry.path().string(), folder.string(), error.message());
-      log_info("{} was restored: a run had died while replacing it", folder.string());
-    } else if (suffix == kFormer || suffix == kPartial) {
-      remove_or_warn(entry.path());
-    }
-  }
-}
 
 void save_progress(const TrainingProgress& progress, const optim::Optimizer::State& optimizer,
                    const std::filesystem::path& folder) {
   io::write_safetensors(folder / "optimizer.safetensors", optimizer);
-  io::Json scheduler{{"updates", progress.learner.steps()}, {"updates_of_moments", progress.learner.moment_steps()}};
+  io::Json scheduler{{"updates", progress.ddp.steps()}, {"updates_of_moments", progress.ddp.moment_steps()}};
   if (progress.plateau != nullptr) scheduler["plateau"] = to_json(progress.plateau->state());
   io::replace_file(folder / "scheduler.json", io::dump_json(scheduler, 2) + "\n");
   if (progress.scaler.enabled())
@@ -148,13 +105,13 @@ void load_progress(const TrainingProgress& progress, const std::filesystem::path
   load_model_weights(progress.model, folder);
   progress.state = TrainerState::load(folder);
   if (std::filesystem::exists(folder / "optimizer.safetensors")) {
-    load_optimizer(progress.learner, folder);
+    load_optimizer(progress.ddp, progress.model.parameters(), folder);
   } else {
     const bool of_torch = std::filesystem::exists(folder / "optimizer.pt");
     log_warning("{} {}: the optimizer's moments start from zero", folder.string(),
                 of_torch ? "has its optimizer state in optimizer.pt, which only PyTorch reads"
                          : "has no optimizer state (--save_only_model?)");
-    progress.learner.start_anew(progress.state.global_step);
+    progress.ddp.start_anew(progress.state.global_step);
   }
   if (progress.plateau != nullptr) load_plateau(*progress.plateau, folder);
   const std::filesystem::path scaler = folder / "scaler.json";
@@ -167,37 +124,30 @@ void load_progress(const TrainingProgress& progress, const std::filesystem::path
 }
 
 void load_model_weights(nn::Model& model, const std::filesystem::path& folder) {
-  const io::Checkpoint weights = io::Checkpoint::open(folder);
-  for (const auto& parameter : model.parameters().parameters())
-    for (const Parameter::Part& part : parameter->parts) {
-      const std::optional<std::string> name = weights.stored_name(part.name);
-      check(name.has_value(), "{} lacks {}: it was written for another model", folder.string(), part.name);
-      const Tensor value = weights.tensor(*name), master = parameter->master_part(part);
-      check(value.shape() == master.shape() && value.type() == master.type(), "{}: {} is {} {}, this model needs {} {}",
-            folder.string(), part.name, name_of(value.type()), value.shape().to_string(), name_of(master.type()),
-            master.shape().to_string());
-      master.copy_from(value);
-    }
+  const io::ModelWeights weights = io::ModelWeights::open(folder);
+  std::map<std::string, Tensor> stored;  // by parameter
+  for (const NamedParameter& parameter : model.parameters().named()) {
+    const std::optional<std::string> name = weights.stored_name(parameter.name);
+    check(name.has_value(), "{} lacks {}: it was written for another model", folder.string(), parameter.name);
+    const Tensor values = weights.tensor(*name);
+    check(values.shape() == parameter.value.shape() && values.type() == DType::f32,
+          "{}: {} is {} {}, this model needs {} {}", folder.string(), parameter.name, name_of(values.type()),
+          values.shape().to_string(), name_of(DType::f32), parameter.value.shape().to_string());
+    // A frozen parameter in 16 bits, but another run has trained it.
+    if (const DType type = parameter.parameter->master.type(); type != DType::f32 && !is_exact_in(type, values))
+      parameter.parameter->store_as(DType::f32);
+    stored[parameter.name] = values;
+  }
+  for (const NamedParameter& parameter : model.parameters().named()) {
+    const Tensor &from = stored.at(parameter.name), &to = parameter.value;
+    kernels::convert(DType::f32, from.raw(), to.type(), to.raw(), to.size());
+  }
   model.parameters().mark_changed();
-}
-
-std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& output_dir) {
-  std::vector<std::filesystem::path> folders;
-  if (!std::filesystem::is_directory(output_dir)) return folders;
-  for (const auto& entry : std::filesystem::directory_iterator(output_dir))
-    if (entry.is_directory() && step_of(entry.path()) >= 0) folders.push_back(entry.path());
-  std::ranges::sort(folders, {}, step_of);
-  return folders;
-}
-
-std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& output_dir) {
-  const std::vector<std::filesystem::path> folders = list_checkpoints(output_dir);
-  return folders.empty() ? std::nullopt : std::optional(folders.back());
 }
 
 void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit,
                         const std::filesystem::path& just_written, const std::filesystem::path& best) {
-  std::vector<std::filesystem::path> folders = list_checkpoints(output_dir);
+  std::vector<std::filesystem::path> folders = io::list_checkpoints(output_dir);
   // A higher number does not mean newer: an earlier run may have left it.
   std::ranges::stable_sort(folders, {}, [](const std::filesystem::path& folder) {
     std::error_code error;
@@ -207,7 +157,7 @@ void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t li
   for (const std::filesystem::path& folder : folders) {
     if (excess <= 0) return;
     if (folder.filename() == just_written.filename() || folder.filename() == best.filename()) continue;
-    remove_or_warn(folder);
+    io::remove_or_warn(folder);
     --excess;
   }
 }

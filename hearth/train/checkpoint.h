@@ -1,10 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "hearth/nn/model.h"
 #include "hearth/optim/loss_scaler.h"
@@ -19,29 +15,19 @@ namespace hearth {
 // are functions of seed and step.
 struct TrainingProgress {
   nn::Model& model;
-  parallel::DataParallel& learner;
+  parallel::DataParallel& ddp;
   optim::LossScaler& scaler;
   TrainerState& state;
   optim::Plateau* plateau = nullptr;  // with reduce_lr_on_plateau
 };
 
-// Fills a folder that gets its name only after `write` has returned; a failure leaves the former folder in place.
-void write_folder(const std::filesystem::path& folder, const std::function<void(const std::filesystem::path&)>& write);
-
-// Cleans up after a run that died within write_folder: former checkpoints get their names back unless a new one has
-// taken it, and unfinished ones are removed.
-void tidy_folders(const std::filesystem::path& parent);
-
-// `optimizer` is the learner's state, which all processes gather together before one of them writes it.
+// `optimizer` is the ddp's state, which all processes gather together before one of them writes it.
 void save_progress(const TrainingProgress& progress, const optim::Optimizer::State& optimizer,
                    const std::filesystem::path& folder);
 void load_progress(const TrainingProgress& progress, const std::filesystem::path& folder);
 // Only the weights; the model must have the same parameters.
 void load_model_weights(nn::Model& model, const std::filesystem::path& folder);
 
-// The checkpoint-N folders, sorted by N.
-std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& output_dir);
-std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& output_dir);
 // Removes the checkpoints written longest ago until `limit` are left, but never the one just written or the best one. A
 // folder that cannot be removed stays, with a warning.
 void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit,

@@ -1,7 +1,7 @@
 #include "hearth/train/checkpoint_keeper.h"
 
-#include <fmt/format.h>
-
+#include "hearth/io/checkpoint_folders.h"
+#include "hearth/io/replace_folder.h"
 #include "hearth/train/checkpoint.h"
 
 namespace hearth {
@@ -23,12 +23,12 @@ void CheckpointKeeper::resume(TrainerState& state, const std::filesystem::path& 
 }
 
 void CheckpointKeeper::save(TrainerState& state, const std::function<void(const std::filesystem::path&)>& write) {
-  const std::filesystem::path folder = output_dir_ / fmt::format("checkpoint-{}", state.global_step);
+  const std::filesystem::path folder = output_dir_ / io::checkpoint_name(state.global_step);
   own_[state.global_step] = folder;
   if (const auto best = own_.find(state.best_global_step); state.best_metric && best != own_.end())
     if (best->second == folder || std::filesystem::exists(best->second))
       state.best_model_checkpoint = best->second.string();
-  write_folder(folder, write);
+  io::replace_folder(folder, write);
   if (limit_) rotate_checkpoints(output_dir_, *limit_, folder, state.best_model_checkpoint);
 }
 

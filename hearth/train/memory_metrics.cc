@@ -17,19 +17,19 @@ MemoryStage::~MemoryStage() {
   metrics_.in_stage_ = false;
   if (name_ != "init") return;
   metrics_.of_init_ = measured();
-  metrics_.of_init_["before_init_mem_cpu"] = at_start_;
+  metrics_.of_init_.set("before_init_mem_cpu", at_start_);
 }
 
-io::Json MemoryStage::measured() const {
+Metrics MemoryStage::measured() const {
   const auto start = static_cast<std::int64_t>(at_start_), end = static_cast<std::int64_t>(cpu::resident_bytes()),
              peak = static_cast<std::int64_t>(peak_->bytes());
   return {{name_ + "_mem_cpu_alloc_delta", end - start},
           {name_ + "_mem_cpu_peaked_delta", std::max<std::int64_t>(0, peak - end)}};
 }
 
-void MemoryStage::add_to(io::Json& results) const {
+void MemoryStage::add_to(Metrics& results) const {
   if (!peak_) return;
-  results.update(std::exchange(metrics_.of_init_, io::Json::object()));
+  results.update(std::exchange(metrics_.of_init_, Metrics()));
   results.update(measured());
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "hearth/cpu/system.h"
-#include "hearth/io/json.h"
+#include "hearth/metrics/metrics.h"
 
 namespace hearth {
 
@@ -20,7 +20,7 @@ class MemoryMetrics {
   friend class MemoryStage;
 
   bool enabled_, in_stage_ = false;
-  io::Json of_init_ = io::Json::object();
+  Metrics of_init_;
 };
 
 // A stage from construction to destruction. A stage inside another one measures nothing: an evaluation during training
@@ -33,10 +33,10 @@ class MemoryStage {
   MemoryStage& operator=(const MemoryStage&) = delete;
 
   // To be called at the stage's end, except by init, which has no results of its own.
-  void add_to(io::Json& results) const;
+  void add_to(Metrics& results) const;
 
  private:
-  io::Json measured() const;
+  Metrics measured() const;
 
   MemoryMetrics& metrics_;
   std::string name_;

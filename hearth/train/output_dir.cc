@@ -2,11 +2,14 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
-#include "hearth/train/checkpoint.h"
+#include "hearth/io/replace_folder.h"
 
 namespace hearth {
 namespace {
+
+bool is_checkpoint(const std::filesystem::path& folder) { return io::checkpoint_step(folder).has_value(); }
 
 // A run writes its settings when it begins, and the model when it ends.
 bool died_before_its_first_checkpoint(const std::filesystem::path& folder) {
@@ -28,16 +31,14 @@ void check_usable(const std::filesystem::path& output_dir) {
 std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArguments& args) {
   const std::filesystem::path folder = args.output_dir;
   check_usable(folder);
-  if (args.do_train) tidy_folders(folder);
-  const bool asked = args.resume_from_checkpoint.has_value();
-  const bool the_last = asked && *args.resume_from_checkpoint == "True";
-  if (asked && !the_last) {
+  if (args.do_train) io::finish_replacements(folder, is_checkpoint);
+  if (args.resume_from_checkpoint && !args.resumes_from_last()) {
     check(std::filesystem::is_directory(*args.resume_from_checkpoint),
           "--resume_from_checkpoint: there is no folder {}", *args.resume_from_checkpoint);
     return std::filesystem::path(*args.resume_from_checkpoint);
   }
-  const std::optional<std::filesystem::path> last = last_checkpoint(folder);
-  if (the_last) {
+  const std::optional<std::filesystem::path> last = io::last_checkpoint(folder);
+  if (args.resumes_from_last()) {
     check(last.has_value(), "--resume_from_checkpoint: there is no checkpoint in {}", folder.string());
     return last;
   }

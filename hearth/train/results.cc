@@ -7,16 +7,18 @@
 #include <map>
 
 #include "hearth/io/file.h"
+#include "hearth/io/json.h"
+#include "hearth/metrics/metrics_json.h"
 
 namespace hearth {
 namespace {
 
-std::string metric_text(std::string_view key, const io::Json& value) {
-  if (key.find("_mem_") != key.npos) return fmt::format("{}MB", value.get<std::int64_t>() >> 20);
-  if (key.find("_runtime") != key.npos) return duration_text(value.get<double>());
-  if (key == "total_flos") return fmt::format("{}GF", static_cast<long long>(value.get<double>()) >> 30);
-  if (value.is_number_float()) return io::dump_json(rounded(value.get<double>(), 4), io::kOneLine);
-  return io::dump_json(value, io::kOneLine);
+std::string metric_text(std::string_view key, const Number& value) {
+  if (key.find("_mem_") != key.npos) return fmt::format("{}MB", value.as_integer() >> 20);
+  if (key.find("_runtime") != key.npos) return duration_text(value.as_double());
+  if (key == "total_flos") return fmt::format("{}GF", static_cast<long long>(value.as_double()) >> 30);
+  if (value.is_integer()) return std::to_string(value.as_integer());
+  return io::dump_json(rounded(value.as_double(), 4), io::kOneLine);
 }
 
 }  // namespace
@@ -29,16 +31,24 @@ std::string duration_text(double seconds) {
   return fmt::format("{}{}:{:02}:{:02}.{:02}", day_text, whole / 3600 % 24, whole / 60 % 60, whole % 60, hundredths);
 }
 
+bool is_score(std::string_view name) {
+  if (!name.starts_with("eval_") || name.find("_mem_") != name.npos) return false;
+  constexpr std::string_view kOthers[] = {"_runtime", "_per_second", "_time", "_samples"};
+  return std::ranges::none_of(kOthers, [&](std::string_view other) {
+    return name.ends_with(other) || name.ends_with(std::string(other) + "_mm");
+  });
+}
+
 double rounded(double value, int digits) {
   if (!std::isfinite(value)) return value;
   const double scale = std::pow(10.0, digits);
   return std::nearbyint(value * scale) / scale;
 }
 
-std::string metrics_block(std::string_view split, const io::Json& metrics) {
+std::string metrics_block(std::string_view split, const Metrics& metrics) {
   std::map<std::string, std::string> lines;
   std::size_t key_width = 0, value_width = 0;
-  for (const auto& [key, value] : metrics.items()) {
+  for (const auto& [key, value] : metrics) {
     const std::string text = metric_text(key, value);
     key_width = std::max(key_width, key.size());
     value_width = std::max(value_width, text.size());
@@ -49,20 +59,20 @@ std::string metrics_block(std::string_view split, const io::Json& metrics) {
   return block;
 }
 
-void save_metrics(const std::filesystem::path& output_dir, std::string_view split, const io::Json& metrics) {
+void save_metrics(const std::filesystem::path& output_dir, std::string_view split, const Metrics& metrics) {
   io::create_directories(output_dir);
-  io::replace_file(output_dir / fmt::format("{}_results.json", split), io::dump_json(metrics, 4, true));
+  io::replace_file(output_dir / fmt::format("{}_results.json", split), io::dump_json(to_json(metrics), 4, true));
   const std::filesystem::path all = output_dir / "all_results.json";
   io::Json merged = std::filesystem::exists(all) ? io::read_json(all) : io::Json::object();
-  merged.update(metrics);
+  merged.update(to_json(metrics));
   io::replace_file(all, io::dump_json(merged, 4, true));
 }
 
-void add_speed_metrics(io::Json& metrics, std::string_view prefix, double seconds, double samples, double steps) {
-  metrics[fmt::format("{}_runtime", prefix)] = rounded(seconds, 4);
+void add_speed_metrics(Metrics& metrics, std::string_view prefix, double seconds, double samples, double steps) {
+  metrics.set(fmt::format("{}_runtime", prefix), rounded(seconds, 4));
   if (seconds <= 0) return;
-  metrics[fmt::format("{}_samples_per_second", prefix)] = rounded(samples / seconds, 3);
-  metrics[fmt::format("{}_steps_per_second", prefix)] = rounded(steps / seconds, 3);
+  metrics.set(fmt::format("{}_samples_per_second", prefix), rounded(samples / seconds, 3));
+  metrics.set(fmt::format("{}_steps_per_second", prefix), rounded(steps / seconds, 3));
 }
 
 }  // namespace hearth

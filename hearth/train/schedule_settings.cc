@@ -92,8 +92,8 @@ void check_schedule(const TrainingArguments& args) {
     return;
   }
   make_plateau(args);
-  check(args.eval_strategy != "no", "--lr_scheduler_type {} needs evaluations: give --eval_strategy steps or epoch",
-        optim::kPlateauName);
+  check(args.eval_strategy != Strategy::no,
+        "--lr_scheduler_type {} needs evaluations: give --eval_strategy steps or epoch", optim::kPlateauName);
 }
 
 }  // namespace hearth

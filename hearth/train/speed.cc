@@ -18,14 +18,12 @@ void Speed::add_step(double tokens, double flops, double seconds) {
   tokens_ += tokens;
   flops_ += flops;
   seconds_ += seconds;
-  if (product_share() > 1 && repetitions_left_ > 0) {
+  if (matmul_share() > 1 && repetitions_left_ > 0) {
     --repetitions_left_;
     product_rate_ = std::max(product_rate_, measure_rate_());
   }
 }
 
-double Speed::product_share() const {
-  return product_rate_ > 0 && seconds_ > 0 ? flops_ / seconds_ / product_rate_ : 0;
-}
+double Speed::matmul_share() const { return product_rate_ > 0 && seconds_ > 0 ? flops_ / seconds_ / product_rate_ : 0; }
 
 }  // namespace hearth

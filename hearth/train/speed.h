@@ -7,7 +7,7 @@ namespace hearth {
 // The speed of training, over the time spent in steps: evaluations and checkpoints do not count.
 class Speed {
  public:
-  // `measure_rate` returns the FLOP/s that the machine's matmul reaches; without it product_share() is 0. Where
+  // `measure_rate` returns the FLOP/s that the machine's matmul reaches; without it matmul_share() is 0. Where
   // training turns out faster than that, other processes had slowed the measurement down, and it is repeated a few
   // times.
   explicit Speed(std::function<double()> measure_rate = {});
@@ -16,7 +16,7 @@ class Speed {
 
   double tokens() const { return tokens_; }
   double tokens_per_second() const { return seconds_ > 0 ? tokens_ / seconds_ : 0; }
-  double product_share() const;  // training FLOP/s divided by those of the matmul
+  double matmul_share() const;  // training FLOP/s divided by those of the matmul
 
  private:
   std::function<double()> measure_rate_;

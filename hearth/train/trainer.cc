@@ -10,24 +10,27 @@
 #include "hearth/base/log.h"
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"
-#include "hearth/kernels/peak.h"
+#include "hearth/io/json.h"
+#include "hearth/kernels/gemm/peak.h"
+#include "hearth/metrics/metrics_json.h"
 #include "hearth/ops/context.h"
+#include "hearth/train/agreed_values.h"
 #include "hearth/train/best_metric.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/profile.h"
 #include "hearth/train/results.h"
 #include "hearth/train/schedule_settings.h"
-#include "hearth/train/shared_facts.h"
 #include "hearth/train/training_plan.h"
 
 namespace hearth {
 namespace {
 
-constexpr std::size_t kWindowsAhead = 2;
+constexpr std::size_t kStepsAhead = 2, kBatchesAhead = 2;
 
 }  // namespace
 
-Trainer::Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, TrainerHooks hooks, parallel::Team team)
+Trainer::Trainer(nn::Model& model, TrainingArguments args, DatasetPtr train_data, TrainerHooks hooks,
+                 parallel::Team team)
     : model_(model),
       args_(std::move(args)),
       train_data_(std::move(train_data)),
@@ -39,28 +42,31 @@ Trainer::Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, T
   const Timer preparing;
   args_.validate();
   for (const auto& parameter : model_.parameters().parameters())
-    if (!parameter->is_embedding) multiplied_parameters_ += parameter->shape.size();
-  team_.check_agreement(shared_facts(args_, model_.parameters(), train_data_));
-  share_weights();
+    if (!parameter->is_embedding) matmul_parameters_ += parameter->shape.size();
+  if (team_.size() > 1 && train_data_ != nullptr)
+    team_.check_agreement(agreed_values(args_, model_.parameters(), *train_data_));
+  broadcast_weights();
   preparation_seconds_ = preparing.seconds();
 }
 
-io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
-  check((args_.eval_strategy == "no" && !args_.eval_on_start) || hooks_.evaluate, "{} needs something to evaluate on",
-        args_.eval_on_start ? "--eval_on_start" : "--eval_strategy " + args_.eval_strategy);
+Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
+  check((args_.eval_strategy == Strategy::no && !args_.eval_on_start) || hooks_.evaluate,
+        "{} needs something to evaluate on",
+        args_.eval_on_start ? "--eval_on_start" : fmt::format("--eval_strategy {}", name_of(args_.eval_strategy)));
+  check(train_data_ != nullptr, "[Trainer] there is no data to train on");
   const MemoryStage stage(memory_, "train");
-  const TrainingPlan plan = make_plan(args_, train_data_, team_.size());
-  learner_ = std::make_unique<parallel::DataParallel>(model_.parameters(), optimizer_options(args_), team_,
-                                                      data_parallel_options(args_));
+  const TrainingPlan plan = make_plan(args_, *train_data_, team_.size());
+  ddp_ = std::make_unique<parallel::DataParallel>(model_.parameters(), optimizer_options(args_), team_,
+                                                  data_parallel_options(args_));
   begin_schedule(plan.max_steps);
   scaler_ = optim::LossScaler(args_.fp16);
   state_ = {};
   checkpoints_ = CheckpointKeeper(args_.output_dir, args_.save_total_limit);
   if (checkpoint) resume(*checkpoint, plan.max_steps);
   note_settings(plan);
-  announce(plan, args_, train_data_, model_.parameters().element_count());
+  announce(plan, args_, *train_data_, model_.parameters().trainable_count());
   speed_ =
-      is_quiet() ? Speed() : Speed([format = args_.train_format()] { return kernels::measure_product_rate(format); });
+      is_quiet() ? Speed() : Speed([format = args_.train_dtype()] { return kernels::measure_matmul_rate(format); });
 
   const std::int64_t first_step = state_.global_step;
   running_.restart();
@@ -77,12 +83,12 @@ io::Json Trainer::train(const std::optional<std::filesystem::path>& checkpoint) 
   if (profiler && team_.is_first()) write_profile(*profiler, args_.output_dir);
   if (args_.load_best_model_at_end) load_best_model();
 
-  io::Json metrics = train_metrics(plan, first_step);
+  Metrics metrics = train_metrics(plan, first_step);
   stage.add_to(metrics);
   if (was_finished_) return metrics;
-  io::Json row = metrics;
-  row["step"] = state_.global_step;
-  state_.log_history.push_back(row);
+  Metrics row = metrics;
+  row.set("step", state_.global_step);
+  state_.log_history.push_back(to_json(row));
   return metrics;
 }
 
@@ -115,13 +121,13 @@ void Trainer::begin_schedule(std::int64_t max_steps) {
 
 double Trainer::learning_rate() const {
   if (plateau_) return plateau_->lr();
-  return args_.learning_rate * optim::schedule_factor(schedule_, learner_->steps(), args_.learning_rate);
+  return args_.learning_rate * optim::schedule_factor(schedule_, ddp_->steps(), args_.learning_rate);
 }
 
 void Trainer::resume(const std::filesystem::path& checkpoint, std::int64_t max_steps) {
-  load_progress({model_, *learner_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, checkpoint);
+  load_progress({model_, *ddp_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, checkpoint);
   team_.check_agreement({{"the checkpoint's step", std::to_string(state_.global_step)}});
-  share_weights();
+  broadcast_weights();
   checkpoints_.resume(state_, checkpoint);
   log_info("resuming from {}: step {} of {}", checkpoint.string(), state_.global_step, max_steps);
 }
@@ -140,52 +146,53 @@ void Trainer::note_settings(const TrainingPlan& plan) {
     log_warning("settings differ from those of the checkpoint that this run resumes from: {}", changes);
 }
 
-io::Json Trainer::train_metrics(const TrainingPlan& plan, std::int64_t first_step) const {
-  io::Json metrics = io::Json::object();
+Metrics Trainer::train_metrics(const TrainingPlan& plan, std::int64_t first_step) const {
+  Metrics metrics;
   const double seconds = running_.seconds();
   const double done = static_cast<double>(state_.global_step - first_step);
   const std::int64_t planned = plan.max_steps > 0 ? plan.max_steps : plan.updates * plan.epochs;
   const double samples = done * plan.samples / static_cast<double>(std::max<std::int64_t>(1, planned));
   add_speed_metrics(metrics, "train", seconds, samples, done);
-  metrics["total_flos"] = state_.total_flos;
-  metrics["train_loss"] = state_.loss_sum / static_cast<double>(std::max<std::int64_t>(1, state_.global_step));
-  metrics["epoch"] = state_.epoch;
-  if (scaler_.enabled()) metrics["train_skipped_steps"] = scaler_.skipped();
-  if (args_.include_num_input_tokens_seen) metrics["num_input_tokens_seen"] = state_.num_input_tokens_seen;
-  if (args_.include_tokens_per_second) metrics["train_tokens_per_second"] = rounded(speed_.tokens() / seconds, 3);
+  metrics.set("total_flos", state_.total_flos);
+  metrics.set("train_loss", state_.loss_sum / static_cast<double>(std::max<std::int64_t>(1, state_.global_step)));
+  metrics.set("epoch", state_.epoch);
+  if (scaler_.enabled()) metrics.set("train_skipped_steps", scaler_.skipped());
+  if (args_.include_num_input_tokens_seen) metrics.set("num_input_tokens_seen", state_.num_input_tokens_seen);
+  if (args_.include_tokens_per_second) metrics.set("train_tokens_per_second", rounded(speed_.tokens() / seconds, 3));
   return metrics;
 }
 
 void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress& progress) {
   const std::int64_t batch = args_.per_device_train_batch_size;
-  const data::RankBatches batches(epoch_order(args_, train_data_, epoch),
+  const data::RankBatches batches(epoch_order(args_, *train_data_, epoch),
                                   {batch, args_.dataloader_drop_last, team_.size(), team_.rank()});
   std::int64_t next =
       args_.ignore_data_skip ? 0 : (state_.global_step - epoch * plan.updates) * args_.gradient_accumulation_steps;
-  const auto next_window = [&]() -> std::optional<std::vector<Batch>> {
-    std::vector<Batch> window;
-    for (; next < batches.size() && std::ssize(window) < args_.gradient_accumulation_steps; ++next)
-      window.push_back(train_data_.collate(
-          batches[next], static_cast<std::uint32_t>((std::ssize(window) * team_.size() + team_.rank()) * batch)));
-    return window.empty() ? std::nullopt : std::optional(std::move(window));
+  using MicroBatches = std::vector<BatchPtr>;  // of one step
+  const auto next_step = [&]() -> std::optional<MicroBatches> {
+    MicroBatches step;
+    for (; next < batches.size() && std::ssize(step) < args_.gradient_accumulation_steps; ++next)
+      step.push_back(train_data_->collate(
+          batches[next], static_cast<std::uint32_t>((std::ssize(step) * team_.size() + team_.rank()) * batch)));
+    return step.empty() ? std::nullopt : std::optional(std::move(step));
   };
   std::int64_t batches_done = next;
-  data::Prefetcher<std::vector<Batch>> windows(next_window, kWindowsAhead);
-  const StepOptions options{args_.train_format(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed),
-                            args_.gradient_checkpointing, static_cast<float>(args_.label_smoothing_factor)};
+  data::Prefetcher<MicroBatches> prefetched(next_step, kStepsAhead);
+  const StepOptions options{args_.train_dtype(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed),
+                            args_.gradient_checkpointing, loss_options()};
   while (!stop_) {
     const Timer step_timer;
-    const std::optional<std::vector<Batch>> window = [&] {
+    const std::optional<MicroBatches> micro_batches = [&] {
       const Span waiting("data wait");
-      return windows.next();
+      return prefetched.next();
     }();
-    if (!window) break;
+    if (!micro_batches) break;
     const double lr = learning_rate();
-    const StepResult result =
-        training_step(model_, *learner_, scaler_, *window, static_cast<std::uint64_t>(state_.global_step), lr, options);
-    batches_done += std::ssize(*window);
+    const StepResult result = training_step(model_, *ddp_, scaler_, *micro_batches,
+                                            static_cast<std::uint64_t>(state_.global_step), lr, options);
+    batches_done += std::ssize(*micro_batches);
     state_.num_input_tokens_seen += static_cast<std::int64_t>(result.tokens);
-    state_.total_flos += 6.0 * result.tokens * static_cast<double>(multiplied_parameters_);
+    state_.total_flos += 6.0 * result.tokens * static_cast<double>(matmul_parameters_);
     speed_.add_step(result.tokens, result.flops / team_.size(), step_timer.seconds());
     ++state_.global_step;
     state_.epoch = static_cast<double>(epoch) + static_cast<double>(batches_done) / static_cast<double>(plan.batches);
@@ -210,11 +217,11 @@ void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, P
 
   progress.update(state_.global_step, {fmt::format("loss {:.4f}", result.loss), fmt::format("lr {:.3g}", lr),
                                        fmt::format("{:.0f} tokens/s", speed_.tokens_per_second()),
-                                       fmt::format("{:.0f}% of peak matmul speed", 100 * speed_.product_share())});
+                                       fmt::format("{:.0f}% of peak matmul speed", 100 * speed_.matmul_share())});
   // Stopping within an epoch counts as the end of that epoch.
-  const auto due = [&](const std::string& strategy, std::int64_t every) {
-    if (strategy == "steps") return every > 0 && state_.global_step % every == 0;
-    return strategy == "epoch" && (ends_epoch || stop_);
+  const auto due = [&](Strategy strategy, std::int64_t every) {
+    if (strategy == Strategy::steps) return every > 0 && state_.global_step % every == 0;
+    return strategy == Strategy::epoch && (ends_epoch || stop_);
   };
   const bool first = args_.logging_first_step && state_.global_step == 1;
   const auto log_if_due = [&] {
@@ -222,51 +229,52 @@ void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, P
       log_loss(result, lr);
   };
   log_if_due();
-  const double passed = args_.eval_strategy == "epoch" ? state_.epoch : static_cast<double>(state_.global_step);
+  const double passed = args_.eval_strategy == Strategy::epoch ? state_.epoch : static_cast<double>(state_.global_step);
   const bool best = due(args_.eval_strategy, state_.eval_steps) && passed >= args_.eval_delay && evaluate();
   log_if_due();  // an evaluation may have stopped the run early
   const bool last = state_.global_step >= state_.max_steps;
-  if (due(args_.save_strategy, state_.save_steps) || (args_.save_strategy == "steps" && last) ||
-      (args_.save_strategy == "best" && best))
+  if (due(args_.save_strategy, state_.save_steps) || (args_.save_strategy == Strategy::steps && last) ||
+      (args_.save_strategy == Strategy::best && best))
     save_checkpoint();
 }
 
 void Trainer::log_loss(const StepResult& result, double lr) {
-  io::Json row;
-  row["loss"] = rounded(state_.loss_since_log / static_cast<double>(state_.steps_since_log), 4);
-  row["grad_norm"] = result.grad_norm;
-  row["learning_rate"] = lr;
+  Metrics row;
+  row.set("loss", rounded(state_.loss_since_log / static_cast<double>(state_.steps_since_log), 4));
+  row.set("grad_norm", result.grad_norm);
+  row.set("learning_rate", lr);
   state_.loss_since_log = 0;
   state_.steps_since_log = 0;
   log_row(std::move(row));
 }
 
-void Trainer::log_row(io::Json row) {
-  row["epoch"] = state_.epoch;
+void Trainer::log_row(Metrics row) {
+  row.set("epoch", state_.epoch);
   if (args_.include_num_input_tokens_seen) {
-    row["num_input_tokens_seen"] = state_.num_input_tokens_seen;
+    row.set("num_input_tokens_seen", state_.num_input_tokens_seen);
     if (row.contains("loss")) {
       const double seconds = running_.seconds();
-      row["train_runtime"] = rounded(seconds, 4);
-      row["train_tokens_per_second"] = rounded(static_cast<double>(state_.num_input_tokens_seen) / seconds, 3);
+      row.set("train_runtime", rounded(seconds, 4));
+      row.set("train_tokens_per_second", rounded(static_cast<double>(state_.num_input_tokens_seen) / seconds, 3));
     }
   }
-  io::Json shown = row;
-  shown["epoch"] = rounded(state_.epoch, 2);
-  print_line(io::dump_json(shown, io::kOneLine));
-  row["step"] = state_.global_step;
-  state_.log_history.push_back(std::move(row));
+  Metrics shown = row;
+  shown.set("epoch", rounded(state_.epoch, 2));
+  print_line(io::dump_json(to_json(shown), io::kOneLine));
+  row.set("step", state_.global_step);
+  state_.log_history.push_back(to_json(row));
 }
 
 // All processes decide by the metrics of the first one, so that they decide alike.
-io::Json Trainer::evaluation() const {
-  io::Json metrics = hooks_.evaluate();
+Metrics Trainer::evaluation() {
+  const Metrics metrics = hooks_.evaluate(*this);
   if (team_.size() == 1) return metrics;
-  return io::parse_json(team_.broadcast(io::dump_json(metrics, io::kOneLine)), "metrics of the first process");
+  const std::string name = "metrics of the first process";
+  return metrics_from_json(io::parse_json(team_.broadcast(io::dump_json(to_json(metrics), io::kOneLine)), name), name);
 }
 
 bool Trainer::evaluate() {
-  io::Json metrics = evaluation();
+  Metrics metrics = evaluation();
   if (plateau_) plateau_->take(metric_for_best_model(args_, metrics));
   const bool best = take_best_metric(state_, args_, metrics);
   log_row(std::move(metrics));
@@ -280,21 +288,21 @@ bool Trainer::evaluate() {
 
 void Trainer::save_checkpoint() {
   const optim::Optimizer::State optimizer =
-      args_.save_only_model ? optim::Optimizer::State{} : learner_->state();  // all processes take part
+      args_.save_only_model ? optim::Optimizer::State{} : ddp_->state();  // all processes take part
   if (!saves()) return;
   checkpoints_.save(state_, [&](const std::filesystem::path& folder) {
     save_model(folder);
     if (args_.save_only_model) {
       state_.save(folder);
     } else {
-      save_progress({model_, *learner_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, optimizer, folder);
+      save_progress({model_, *ddp_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, optimizer, folder);
     }
   });
 }
 
 void Trainer::load_best_model() {
   if (team_.is_first()) load_best_weights();
-  share_weights();
+  broadcast_weights();
 }
 
 void Trainer::load_best_weights() {
@@ -307,10 +315,16 @@ void Trainer::load_best_weights() {
   load_model_weights(model_, state_.best_model_checkpoint);
 }
 
-void Trainer::share_weights() {
+void Trainer::broadcast_weights() {
   if (team_.size() == 1) return;
   team_.broadcast(model_.parameters().master());
   model_.parameters().mark_changed();
+}
+
+ops::LossOptions Trainer::loss_options() const {
+  ops::LossOptions options = hooks_.loss;
+  options.label_smoothing = static_cast<float>(args_.label_smoothing_factor);
+  return options;
 }
 
 void Trainer::print_line(const std::string& line) const {
@@ -325,24 +339,25 @@ void Trainer::save_model(const std::filesystem::path& folder) const {
 void Trainer::predict(const Dataset& dataset, const Predicted& predicted) {
   const std::int64_t size = args_.per_device_eval_batch_size;
   std::int64_t next = team_.rank() * size;
-  using Work = std::pair<std::vector<std::int64_t>, Batch>;
+  using Work = std::pair<std::vector<std::int64_t>, BatchPtr>;
   data::Prefetcher<Work> works(
       [&]() -> std::optional<Work> {
-        if (next >= dataset.size) return std::nullopt;
-        std::vector<std::int64_t> items(static_cast<std::size_t>(std::min(size, dataset.size - next)));
+        if (next >= dataset.size()) return std::nullopt;
+        std::vector<std::int64_t> items(static_cast<std::size_t>(std::min(size, dataset.size() - next)));
         std::iota(items.begin(), items.end(), next);
         next += team_.size() * size;
-        Batch batch = dataset.collate(items, 0);
+        BatchPtr batch = dataset.collate(items, 0);
         return Work(std::move(items), std::move(batch));
       },
-      kWindowsAhead);
-  Progress progress("evaluating", dataset.size, is_quiet());
+      kBatchesAhead);
+  Progress progress("evaluating", dataset.size(), is_quiet());
   while (const std::optional<Work> work = works.next()) {
     ops::Context ctx;
-    ctx.compute = args_.eval_format();
-    predicted(work->first, work->second, model_.forward(ctx, work->second));
+    ctx.compute = args_.eval_dtype();
+    ctx.loss = loss_options();
+    predicted(work->first, *work->second, model_.forward(ctx, work->second));
     // The ranks evaluate neighbouring batches at the same time.
-    progress.update(std::min(dataset.size, work->first.front() + (team_.size() - team_.rank()) * size));
+    progress.update(std::min(dataset.size(), work->first.front() + (team_.size() - team_.rank()) * size));
   }
 }
 

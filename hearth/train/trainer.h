@@ -6,7 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "hearth/io/json.h"
+#include "hearth/data/dataset.h"
+#include "hearth/metrics/metrics.h"
 #include "hearth/nn/model.h"
 #include "hearth/optim/loss_scaler.h"
 #include "hearth/optim/plateau.h"
@@ -14,7 +15,6 @@
 #include "hearth/parallel/data_parallel.h"
 #include "hearth/parallel/team.h"
 #include "hearth/train/checkpoint_keeper.h"
-#include "hearth/train/dataset.h"
 #include "hearth/train/memory_metrics.h"
 #include "hearth/train/progress.h"
 #include "hearth/train/speed.h"
@@ -26,20 +26,25 @@ namespace hearth {
 
 struct TrainingPlan;
 
+class Trainer;
+
+// What a task adds to training.
 struct TrainerHooks {
-  std::function<io::Json()> evaluate;  // metrics, their names prefixed with eval_; those of the first process count
+  std::function<Metrics(Trainer&)> evaluate;  // names begin with eval_; the metrics of the first process count
   std::function<void(const std::filesystem::path&)> save_beside;  // what belongs beside the model: its tokenizer
+  ops::LossOptions loss;
 };
 
 // Trains a model as the Hugging Face Trainer does: the same arguments, order of data, schedule, logs and files. In a
 // team each process has a Trainer; all start from the weights of the first process, which alone logs and saves.
 class Trainer {
  public:
-  Trainer(nn::Model& model, TrainingArguments args, Dataset train_data, TrainerHooks hooks = {},
+  // `train_data` may be null where nothing is trained.
+  Trainer(nn::Model& model, TrainingArguments args, DatasetPtr train_data, TrainerHooks hooks = {},
           parallel::Team team = {});
 
   // Trains to the end, from the checkpoint if one is given, and returns the train metrics.
-  io::Json train(const std::optional<std::filesystem::path>& checkpoint = std::nullopt);
+  Metrics train(const std::optional<std::filesystem::path>& checkpoint = std::nullopt);
   // True after train() was given the checkpoint of a finished run: no step was left to make.
   bool was_finished() const { return was_finished_; }
 
@@ -57,24 +62,26 @@ class Trainer {
   MemoryMetrics& memory() { return memory_; }
   double preparation_seconds() const { return preparation_seconds_; }      // of the constructor
   double tokens_per_second() const { return speed_.tokens_per_second(); }  // of training, in all processes
-  std::int64_t train_size() const { return train_data_.size; }
+  std::int64_t train_size() const { return train_data_ == nullptr ? 0 : train_data_->size(); }
+  const TrainingArguments& arguments() const { return args_; }
   const parallel::Team& team() const { return team_; }
 
  private:
   bool is_quiet() const { return !team_.is_first() || args_.disable_tqdm.value_or(false); }
   void print_line(const std::string& line) const;
-  void share_weights();
+  void broadcast_weights();
   void begin_schedule(std::int64_t max_steps);
   void resume(const std::filesystem::path& checkpoint, std::int64_t max_steps);
   bool is_finished(const TrainingPlan& plan) const;
   void note_settings(const TrainingPlan& plan);
   double learning_rate() const;  // of the next update
-  io::Json train_metrics(const TrainingPlan& plan, std::int64_t first_step) const;
+  ops::LossOptions loss_options() const;
+  Metrics train_metrics(const TrainingPlan& plan, std::int64_t first_step) const;
   void train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress& progress);
   void after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress);
-  void log_row(io::Json row);
+  void log_row(Metrics row);
   void log_loss(const StepResult& result, double lr);
-  io::Json evaluation() const;
+  Metrics evaluation();
   bool evaluate();  // true: the best so far
   void save_checkpoint();
   void load_best_model();
@@ -82,16 +89,16 @@ class Trainer {
 
   nn::Model& model_;
   TrainingArguments args_;
-  Dataset train_data_;
+  DatasetPtr train_data_;
   TrainerHooks hooks_;
   parallel::Team team_;
-  std::unique_ptr<parallel::DataParallel> learner_;
+  std::unique_ptr<parallel::DataParallel> ddp_;
   optim::LossScaler scaler_;
   optim::ScheduleOptions schedule_;
   std::optional<optim::Plateau> plateau_;  // instead of the schedule
   TrainerState state_;
   CheckpointKeeper checkpoints_;
-  std::int64_t multiplied_parameters_ = 0;  // all but embeddings, for total_flos
+  std::int64_t matmul_parameters_ = 0;  // all but embeddings, for total_flos
   Speed speed_;
   Timer running_;
   MemoryMetrics memory_;

@@ -16,6 +16,8 @@
 namespace hearth {
 namespace {
 
+const std::string kLastCheckpoint = "True";  // of --resume_from_checkpoint, as the Trainer has it
+
 void check_whole_above_one(double steps, std::string_view name) {
   check(steps <= 1 || steps == std::floor(steps), "--{} must be a whole number of steps, or a ratio below 1, not {}",
         name, steps);
@@ -53,7 +55,7 @@ void read_file(Arguments& options, const std::string& file) {
 
 void TrainingArguments::validate() {
   output_dir = with_home(output_dir);
-  if (resume_from_checkpoint == "true") resume_from_checkpoint = "True";
+  if (resume_from_checkpoint == "true") resume_from_checkpoint = kLastCheckpoint;
   if (resume_from_checkpoint == "False" || resume_from_checkpoint == "false") resume_from_checkpoint.reset();
   if (save_total_limit && *save_total_limit <= 0) save_total_limit.reset();
   check(!output_dir.empty(), "--output_dir is empty: name a folder");
@@ -62,10 +64,10 @@ void TrainingArguments::validate() {
   declare(options, *this);
   options.check_values();
 
-  check(!(group_by_length && train_sampling_strategy == "sequential"),
+  check(!(group_by_length && train_sampling_strategy == Sampling::sequential),
         "--group_by_length and --train_sampling_strategy sequential contradict each other: give one of them");
-  if (group_by_length) train_sampling_strategy = "group_by_length";
-  group_by_length = train_sampling_strategy == "group_by_length";
+  if (group_by_length) train_sampling_strategy = Sampling::group_by_length;
+  group_by_length = train_sampling_strategy == Sampling::group_by_length;
 
   check_optimizer(*this);
   check(
@@ -76,42 +78,44 @@ void TrainingArguments::validate() {
         "--fp16_full_eval and --bf16_full_eval exclude each other: give one of them");
 
   check_whole_above_one(warmup_steps, "warmup_steps");
-  if (logging_strategy == "steps") {
+  if (logging_strategy == Strategy::steps) {
     check(logging_steps > 0, "--logging_strategy steps needs --logging_steps above 0");
     check_whole_above_one(logging_steps, "logging_steps");
   }
-  if (eval_strategy == "steps") {
+  if (eval_strategy == Strategy::steps) {
     if (eval_steps.value_or(0) == 0) eval_steps = logging_steps;
     check(*eval_steps > 0, "--eval_strategy steps needs --eval_steps or --logging_steps above 0");
     check_whole_above_one(*eval_steps, "eval_steps");
   }
-  if (save_strategy == "steps") check_whole_above_one(save_steps, "save_steps");
-  do_eval = do_eval || eval_strategy != "no";
+  if (save_strategy == Strategy::steps) check_whole_above_one(save_steps, "save_steps");
+  do_eval = do_eval || eval_strategy != Strategy::no;
 
-  if (load_best_model_at_end && save_strategy != "best") {
+  if (load_best_model_at_end && save_strategy != Strategy::best) {
     check(eval_strategy == save_strategy,
           "--load_best_model_at_end needs --eval_strategy and --save_strategy to be the same, not {} and {}",
-          eval_strategy, save_strategy);
-    check(eval_strategy != "steps" || is_multiple(save_steps, *eval_steps),
+          name_of(eval_strategy), name_of(save_strategy));
+    check(eval_strategy != Strategy::steps || is_multiple(save_steps, *eval_steps),
           "--load_best_model_at_end needs --save_steps ({}) to be a multiple of --eval_steps ({})", save_steps,
           eval_steps.value_or(0));
   }
   const bool tracks_best = load_best_model_at_end || early_stopping_patience.has_value();
-  check(!(tracks_best || save_strategy == "best") || eval_strategy != "no",
+  check(!(tracks_best || save_strategy == Strategy::best) || eval_strategy != Strategy::no,
         "{} needs evaluations to compare: give --eval_strategy steps or epoch",
-        save_strategy == "best"  ? "--save_strategy best"
-        : load_best_model_at_end ? "--load_best_model_at_end"
-                                 : "--early_stopping_patience");
-  check(save_strategy != "best" || metric_for_best_model, "--save_strategy best needs --metric_for_best_model");
+        save_strategy == Strategy::best ? "--save_strategy best"
+        : load_best_model_at_end        ? "--load_best_model_at_end"
+                                        : "--early_stopping_patience");
+  check(save_strategy != Strategy::best || metric_for_best_model, "--save_strategy best needs --metric_for_best_model");
   check_schedule(*this);
   if ((tracks_best || reduces_on_plateau(*this)) && !metric_for_best_model) metric_for_best_model = "loss";
   if (metric_for_best_model && !greater_is_better) greater_is_better = !metric_for_best_model->ends_with("loss");
 }
 
-DType TrainingArguments::train_format() const { return bf16 ? DType::bf16 : fp16 ? DType::f16 : DType::f32; }
+bool TrainingArguments::resumes_from_last() const { return resume_from_checkpoint == kLastCheckpoint; }
 
-DType TrainingArguments::eval_format() const {
-  return bf16_full_eval ? DType::bf16 : fp16_full_eval ? DType::f16 : train_format();
+DType TrainingArguments::train_dtype() const { return bf16 ? DType::bf16 : fp16 ? DType::f16 : DType::f32; }
+
+DType TrainingArguments::eval_dtype() const {
+  return bf16_full_eval ? DType::bf16 : fp16_full_eval ? DType::f16 : train_dtype();
 }
 
 std::int64_t TrainingArguments::warmup_steps_of(std::int64_t total_steps) const {

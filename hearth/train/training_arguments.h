@@ -8,6 +8,7 @@
 #include "hearth/base/arguments.h"
 #include "hearth/base/dtype.h"
 #include "hearth/io/json_fwd.h"
+#include "hearth/train/training_choices.h"
 
 namespace hearth {
 
@@ -21,9 +22,9 @@ struct TrainingArguments {
   std::int64_t per_device_train_batch_size = 8, per_device_eval_batch_size = 8;
   std::int64_t gradient_accumulation_steps = 1;
   double num_train_epochs = 3.0;
-  std::int64_t max_steps = -1;                     // from 0 on it decides, instead of num_train_epochs
-  std::string train_sampling_strategy = "random";  // sequential, group_by_length
-  bool group_by_length = false;                    // the older name of that last one; validate() makes them agree
+  std::int64_t max_steps = -1;  // from 0 on it decides, instead of num_train_epochs
+  Sampling train_sampling_strategy = Sampling::random;
+  bool group_by_length = false;  // the older name of Sampling::group_by_length; validate() makes them agree
   bool dataloader_drop_last = false;
   bool ignore_data_skip = false;
 
@@ -45,10 +46,10 @@ struct TrainingArguments {
   std::int64_t seed = 42;
   std::optional<std::int64_t> data_seed;
 
-  // Strategies are "no", "steps", "epoch", for saving also "best"; steps below 1 are a ratio of all steps (in_steps).
-  std::string logging_strategy = "steps", eval_strategy = "no", save_strategy = "steps";
+  Strategy logging_strategy = Strategy::steps, eval_strategy = Strategy::no, save_strategy = Strategy::steps;
+  // Steps below 1 are a ratio of all steps (in_steps).
   double logging_steps = 500, save_steps = 500;
-  std::optional<double> eval_steps;  // validate() makes it logging_steps where eval_strategy is "steps"
+  std::optional<double> eval_steps;  // validate() makes it logging_steps for Strategy::steps
   bool logging_first_step = false;
   bool logging_nan_inf_filter = true;
   bool include_tokens_per_second = false, include_num_input_tokens_seen = false;
@@ -56,9 +57,10 @@ struct TrainingArguments {
   bool verbose = false;             // print every setting at start, not only those that differ from their defaults
   bool profile = false;             // profile.json and trace.json in output_dir
   std::optional<bool> disable_tqdm;
-  std::string log_level = "passive", log_level_replica = "warning";  // of the first process, and of the others
-  bool log_on_each_node = true;                                      // log_level counts for each host's first process
-  double eval_delay = 0;                                             // in steps or epochs, as eval_strategy is
+  Verbosity log_level = Verbosity::passive;          // of the first process
+  Verbosity log_level_replica = Verbosity::warning;  // of the others
+  bool log_on_each_node = true;                      // log_level counts for each host's first process
+  double eval_delay = 0;                             // in steps or epochs, as eval_strategy is
   bool eval_on_start = false;
 
   std::optional<std::int64_t> save_total_limit;
@@ -74,18 +76,19 @@ struct TrainingArguments {
   std::optional<std::string> ddp_backend;
   std::int64_t ddp_timeout = 1800;                // seconds
   std::optional<std::int64_t> ddp_bucket_cap_mb;  // 25 otherwise
-  std::string ddp_wire_dtype = "fp32";            // dtype in which gradients are sent: bf16 halves the bytes
+  DType ddp_wire_dtype = DType::f32;              // dtype in which gradients are sent: bf16 halves the bytes
   bool sharded_optimizer = false;                 // each process keeps the optimizer state of its shard of the weights
 
   std::int64_t num_threads = 0;  // 0: all cores
   std::string max_isa;           // empty: what the processor has
 
   // Makes the Trainer's checks, and sets its defaults that depend on other settings. Reads no environment variable
-  // but HOME, for ~ in output_dir.
+  // but HOME, for ~ in output_dir, and HEARTH_PLUGIN_PATH, for the names of backends.
   void validate();
 
-  DType train_format() const;  // dtype of matmuls
-  DType eval_format() const;
+  bool resumes_from_last() const;  // resume_from_checkpoint names no folder
+  DType train_dtype() const;       // dtype of matmuls
+  DType eval_dtype() const;
   std::int64_t warmup_steps_of(std::int64_t total_steps) const;
 };
 

@@ -1,3 +1,4 @@
+#include "hearth/comm/plugin_files.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/optim/optimizers.h"
 #include "hearth/optim/schedule.h"
@@ -9,25 +10,33 @@ namespace {
 // Products of these limits and a number of processes still fit into 64 bits.
 constexpr double kMostSteps = 1e15, kMostEpochs = 1e9, kLargestBatch = 1 << 30, kMostBatches = 1 << 20;
 
+constexpr std::initializer_list<Strategy> kPeriodic = {Strategy::no, Strategy::steps, Strategy::epoch};
+
 void declare_job(Arguments& options, TrainingArguments& args) {
   options.section("Job");
-  options.add("output_dir", &args.output_dir, "folder for the model, checkpoints, logs and results");
-  options.add("overwrite_output_dir", &args.overwrite_output_dir,
-              "train from the start even if output_dir is not empty");
+  options.add("output_dir", &args.output_dir, "folder for the model, checkpoints, logs and results").per_process();
+  options
+      .add("overwrite_output_dir", &args.overwrite_output_dir, "train from the start even if output_dir is not empty")
+      .per_process();
   options.add("do_train", &args.do_train, "run training");
   options.add("do_eval", &args.do_eval, "run evaluation on the validation file");
   options.add("do_predict", &args.do_predict, "run predictions on the test file");
-  options.add("resume_from_checkpoint", &args.resume_from_checkpoint,
-              "checkpoint folder to resume from; True: the last checkpoint in output_dir");
+  options
+      .add("resume_from_checkpoint", &args.resume_from_checkpoint,
+           "checkpoint folder to resume from; True: the last checkpoint in output_dir")
+      .per_process();
   options.add("seed", &args.seed, "random seed of new weights, data order and dropout")
       .at_least(0)
       .at_most(0xffffffffu);
   options.add("data_seed", &args.data_seed, "random seed of the data order; seed if not given").at_least(0);
   options.add("num_threads", &args.num_threads, "number of compute threads; 0: one per core")
       .at_least(0)
-      .at_most(cpu::kMostThreads);
-  options.add("max_isa", &args.max_isa,
-              "highest instruction set to use: avx2, avx512, avx512_vnni, avx512_bf16, avx512_fp16 or amx");
+      .at_most(cpu::kMostThreads)
+      .per_process();
+  options
+      .add("max_isa", &args.max_isa,
+           "highest instruction set to use: avx2, avx512, avx512_vnni, avx512_bf16, avx512_fp16 or amx")
+      .per_process();
 }
 
 void declare_training(Arguments& options, TrainingArguments& args) {
@@ -47,8 +56,7 @@ void declare_training(Arguments& options, TrainingArguments& args) {
   options.add("max_steps", &args.max_steps, "number of optimizer steps; overrides num_train_epochs unless -1")
       .at_least(-1)
       .at_most(kMostSteps);
-  options.add("train_sampling_strategy", &args.train_sampling_strategy, "order of the training examples")
-      .choices({"random", "sequential", "group_by_length"});
+  options.add("train_sampling_strategy", choice(&args.train_sampling_strategy), "order of the training examples");
   options.add("group_by_length", &args.group_by_length,
               "put examples of similar length into one batch; same as --train_sampling_strategy group_by_length");
   options.add("dataloader_drop_last", &args.dataloader_drop_last,
@@ -92,7 +100,7 @@ void declare_training(Arguments& options, TrainingArguments& args) {
 
 void declare_logging(Arguments& options, TrainingArguments& args) {
   options.section("Logging");
-  options.add("logging_strategy", &args.logging_strategy, "when to log the loss").choices({"no", "steps", "epoch"});
+  options.add("logging_strategy", choice(&args.logging_strategy, kPeriodic), "when to log the loss");
   options.add("logging_steps", &args.logging_steps, "log every N steps; below 1: ratio of all steps")
       .at_least(0)
       .at_most(kMostSteps);
@@ -104,27 +112,30 @@ void declare_logging(Arguments& options, TrainingArguments& args) {
               "log the number of input tokens seen so far");
   options.add("skip_memory_metrics", &args.skip_memory_metrics,
               "False: report the memory of each stage in the results");
-  options.add("verbose", &args.verbose, "print every setting at start, not only those that differ from the default");
-  options.add("disable_tqdm", &args.disable_tqdm, "hide the progress bar");
-  const std::vector<std::string> levels{"detail", "debug", "info", "warning", "error", "critical", "passive"};
+  options.add("verbose", &args.verbose, "print every setting at start, not only those that differ from the default")
+      .per_process();
+  options.add("disable_tqdm", &args.disable_tqdm, "hide the progress bar").per_process();
   options
-      .add("log_level", &args.log_level,
-           "lowest level of the messages that the first process shows; passive means info. Metrics, log rows and the "
-           "progress bar always appear. Levels")
-      .choices(levels);
-  options.add("log_level_replica", &args.log_level_replica, "log_level of the other processes; passive means warning")
-      .choices(levels);
-  options.add("log_on_each_node", &args.log_on_each_node,
-              "a log_level other than passive counts for the first process of every host, not only of the first host");
+      .add("log_level", choice(&args.log_level),
+           "lowest level of the messages that the first process shows; passive means info. Metrics, log rows and "
+           "the progress bar always appear. Levels")
+      .per_process();
+  options
+      .add("log_level_replica", choice(&args.log_level_replica),
+           "log_level of the other processes; passive means warning")
+      .per_process();
+  options
+      .add("log_on_each_node", &args.log_on_each_node,
+           "a log_level other than passive counts for the first process of every host, not only of the first host")
+      .per_process();
   options.add("profile", &args.profile,
               "profile training: write time per op to output_dir/profile.json, a trace for Perfetto to trace.json");
 }
 
 void declare_evaluation(Arguments& options, TrainingArguments& args) {
   options.section("Evaluation");
-  options.add("eval_strategy", &args.eval_strategy, "when to evaluate during training")
-      .alias("evaluation_strategy")
-      .choices({"no", "steps", "epoch"});
+  options.add("eval_strategy", choice(&args.eval_strategy, kPeriodic), "when to evaluate during training")
+      .alias("evaluation_strategy");
   options
       .add("eval_steps", &args.eval_steps,
            "evaluate every N steps; below 1: ratio of all steps; logging_steps if not given")
@@ -151,8 +162,7 @@ void declare_evaluation(Arguments& options, TrainingArguments& args) {
 
 void declare_saving(Arguments& options, TrainingArguments& args) {
   options.section("Saving");
-  options.add("save_strategy", &args.save_strategy, "when to save a checkpoint")
-      .choices({"no", "steps", "epoch", "best"});
+  options.add("save_strategy", choice(&args.save_strategy), "when to save a checkpoint");
   options.add("save_steps", &args.save_steps, "save every N steps; below 1: ratio of all steps")
       .at_least(0)
       .at_most(kMostSteps);
@@ -172,19 +182,20 @@ void declare_processes(Arguments& options, TrainingArguments& args) {
   options.section("Several processes");
   options.add("ddp_backend", &args.ddp_backend, "communication backend; if not given, chosen by the launcher")
       .alias("xpu_backend")
-      .choices({"gloo", "mpi", "ccl"});
+      .choices(comm::backend_names());
   options.add("ddp_timeout", &args.ddp_timeout, "seconds to wait for other ranks").at_least(1).at_most(1e9);
   options
       .add("ddp_bucket_cap_mb", &args.ddp_bucket_cap_mb, "bucket size for gradient all-reduce in MiB; 25 if not given")
       .at_least(1)
       .at_most(1 << 20);
-  options.add("ddp_wire_dtype", &args.ddp_wire_dtype, "dtype in which gradients are sent; bf16 halves the bytes")
-      .choices({"fp32", "bf16"});
+  options.add("ddp_wire_dtype", choice(&args.ddp_wire_dtype, {DType::f32, DType::bf16}),
+              "dtype in which gradients are sent; bf16 halves the bytes");
   options.add("sharded_optimizer", &args.sharded_optimizer,
               "save memory: shard the optimizer state over the ranks (ZeRO stage 1)");
   options.add("local_rank", &args.local_rank, "rank of this process on its host; launchers set it")
       .at_least(-1)
-      .at_most(1 << 20);
+      .at_most(1 << 20)
+      .per_process();
   options.add("save_on_each_node", &args.save_on_each_node, "save checkpoints on every host, not only on the first");
 }
 

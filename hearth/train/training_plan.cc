@@ -5,6 +5,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/base/rounding.h"
 #include "hearth/data/sampler.h"
 
 namespace hearth {
@@ -17,45 +18,47 @@ std::string grouped(std::int64_t number) {
   return text;
 }
 
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::vector<std::int64_t> lengths_of(const Dataset& dataset) {
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(dataset.size()));
+  for (std::size_t item = 0; item < lengths.size(); ++item)
+    lengths[item] = dataset.length(static_cast<std::int64_t>(item));
+  return lengths;
+}
 
 }  // namespace
 
 TrainingPlan make_plan(const TrainingArguments& args, const Dataset& dataset, std::int64_t processes) {
   TrainingPlan plan;
   plan.processes = processes;
-  const std::int64_t batch = args.per_device_train_batch_size, window = args.gradient_accumulation_steps;
+  const std::int64_t batch = args.per_device_train_batch_size, micro_batches = args.gradient_accumulation_steps;
   const std::int64_t round = batch * processes;
-  plan.batches = args.dataloader_drop_last ? dataset.size / round : divided_up(dataset.size, round);
-  check(plan.batches > 0, "there is nothing to train on: {} items, batches of {} in {} process{}", dataset.size, batch,
-        processes, processes == 1 ? "" : "es");
-  check(args.train_sampling_strategy != "group_by_length" || std::ssize(dataset.lengths) == dataset.size,
-        "--train_sampling_strategy group_by_length needs the lengths of all {} items, the dataset has {}", dataset.size,
-        dataset.lengths.size());
-  plan.updates = divided_up(plan.batches, window);
+  plan.batches = args.dataloader_drop_last ? dataset.size() / round : divide_up(dataset.size(), round);
+  check(plan.batches > 0, "there is nothing to train on: {} items, batches of {} in {} process{}", dataset.size(),
+        batch, processes, processes == 1 ? "" : "es");
+  plan.updates = divide_up(plan.batches, micro_batches);
   if (args.max_steps > 0) {
     plan.max_steps = args.max_steps;
-    plan.epochs = divided_up(plan.max_steps, plan.updates);
-    plan.samples = static_cast<double>(plan.max_steps) * static_cast<double>(round * window);
+    plan.epochs = divide_up(plan.max_steps, plan.updates);
+    plan.samples = static_cast<double>(plan.max_steps) * static_cast<double>(round * micro_batches);
   } else {
     const double updates = args.max_steps == 0 ? 0 : args.num_train_epochs * static_cast<double>(plan.updates);
     plan.max_steps = static_cast<std::int64_t>(std::ceil(updates));
     plan.epochs = static_cast<std::int64_t>(std::ceil(args.num_train_epochs));
-    plan.samples = static_cast<double>(dataset.size) * args.num_train_epochs;
+    plan.samples = static_cast<double>(dataset.size()) * args.num_train_epochs;
   }
   return plan;
 }
 
 void announce(const TrainingPlan& plan, const TrainingArguments& args, const Dataset& dataset,
               std::int64_t parameters) {
-  const std::int64_t batch = args.per_device_train_batch_size, window = args.gradient_accumulation_steps;
+  const std::int64_t batch = args.per_device_train_batch_size, micro_batches = args.gradient_accumulation_steps;
   log_info("***** Running training *****");
-  log_info("  Num examples = {}", grouped(dataset.size));
+  log_info("  Num examples = {}", grouped(dataset.size()));
   log_info("  Num Epochs = {}", grouped(plan.epochs));
   log_info("  Instantaneous batch size per device = {}", grouped(batch));
   log_info("  Total train batch size (w. parallel, distributed & accumulation) = {}",
-           grouped(batch * window * plan.processes));
-  log_info("  Gradient Accumulation steps = {}", window);
+           grouped(batch * micro_batches * plan.processes));
+  log_info("  Gradient Accumulation steps = {}", micro_batches);
   log_info("  Total optimization steps = {}", grouped(plan.max_steps));
   log_info("  Number of trainable parameters = {}", grouped(parameters));
 }
@@ -79,17 +82,22 @@ parallel::DataParallelOptions data_parallel_options(const TrainingArguments& arg
         std::min(options.partition.first_bucket_bytes, options.partition.bucket_bytes);
   }
   options.partition.sharded = args.sharded_optimizer;
-  options.wire = args.ddp_wire_dtype == "bf16" ? DType::bf16 : DType::f32;
+  options.wire = args.ddp_wire_dtype;
   return options;
 }
 
 std::vector<std::int64_t> epoch_order(const TrainingArguments& args, const Dataset& dataset, std::int64_t epoch) {
   const std::int64_t seed = args.data_seed.value_or(args.seed);
-  if (args.train_sampling_strategy == "sequential") return data::sequential_order(dataset.size);
-  if (args.train_sampling_strategy == "group_by_length")
-    return data::length_grouped_order(dataset.lengths,
-                                      args.per_device_train_batch_size * args.gradient_accumulation_steps, seed, epoch);
-  return data::shuffled_order(dataset.size, seed, epoch);
+  switch (args.train_sampling_strategy) {
+    case Sampling::sequential:
+      return data::sequential_order(dataset.size());
+    case Sampling::group_by_length:
+      return data::length_grouped_order(
+          lengths_of(dataset), args.per_device_train_batch_size * args.gradient_accumulation_steps, seed, epoch);
+    case Sampling::random:
+      break;
+  }
+  return data::shuffled_order(dataset.size(), seed, epoch);
 }
 
 }  // namespace hearth

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "hearth/data/dataset.h"
 #include "hearth/optim/optimizer.h"
 #include "hearth/parallel/data_parallel.h"
-#include "hearth/train/dataset.h"
 #include "hearth/train/training_arguments.h"
 
 // The number of steps, epochs and samples of a run, from its arguments and data.

@@ -7,19 +7,19 @@
 
 namespace hearth {
 
-StepResult training_step(nn::Model& model, parallel::DataParallel& learner, optim::LossScaler& scaler,
-                         std::span<const Batch> micro_batches, std::uint64_t step, double lr,
+StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,
+                         std::span<const BatchPtr> micro_batches, std::uint64_t step, double lr,
                          const StepOptions& options) {
   const Span span("step");
   StepResult result;
-  const auto world = static_cast<float>(learner.team().size());
+  const auto world = static_cast<float>(ddp.team().size());
   const auto count = static_cast<float>(micro_batches.size());
   const float scale = scaler.scale();
   // Gradients are summed over micro-batches and processes; starting each loss from this makes the sum their mean.
   const float loss_grad = scale / (count * world);
 
   model.parameters().zero_grad();
-  for (const Batch& batch : micro_batches) {
+  for (const BatchPtr& batch : micro_batches) {
     Tape tape;
     ops::Context ctx;
     ctx.tape = &tape;
@@ -28,28 +28,28 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& learner, opti
     ctx.seed = options.seed;
     ctx.step = step;
     ctx.gradient_checkpointing = options.gradient_checkpointing;
-    ctx.label_smoothing = options.label_smoothing;
+    ctx.loss = options.loss;
     const Var loss = model.forward(ctx, batch).loss;
     check(loss.defined(), "[training_step] the batch has no labels to compute a loss from");
     result.loss += double{loss.value().item()} / count;
-    result.tokens += static_cast<double>(batch.tokens());
-    result.flops += model.training_flops(batch);
+    result.tokens += static_cast<double>(batch->tokens());
+    result.flops += model.training_flops(*batch);
     if (&batch == &micro_batches.back()) {
-      learner.backward(tape, loss, loss_grad, std::array{result.loss / world, result.tokens, result.flops});
+      ddp.backward(tape, loss, loss_grad, std::array{result.loss / world, result.tokens, result.flops});
     } else {
       tape.backward(loss, loss_grad);
     }
   }
-  const std::span<const double> sums = learner.finish();
+  const std::span<const double> sums = ddp.finish();
   result.loss = sums[0];
   result.tokens = sums[1];
   result.flops = sums[2];
 
-  result.grad_norm = learner.grad_norm() / scale;
+  result.grad_norm = ddp.grad_norm() / scale;
   result.skipped = !scaler.accept(result.grad_norm);
   if (!result.skipped) {
     const float clip = optim::clip_scale(result.grad_norm, options.max_grad_norm);
-    learner.step(lr, clip / scale);
+    ddp.step(lr, clip / scale);
   }
   return result;
 }

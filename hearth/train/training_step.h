@@ -13,7 +13,7 @@ struct StepOptions {
   double max_grad_norm = 1.0;  // 0: no clipping
   std::uint64_t seed = 42;
   bool gradient_checkpointing = false;
-  float label_smoothing = 0;
+  ops::LossOptions loss = {};
 };
 
 struct StepResult {
@@ -23,10 +23,10 @@ struct StepResult {
   double tokens = 0, flops = 0;  // of all processes
 };
 
-// One update of the weights from the micro-batches of one accumulation window; every process has the same number of
-// them. `step` is the number of the update, which seeds dropout.
-StepResult training_step(nn::Model& model, parallel::DataParallel& learner, optim::LossScaler& scaler,
-                         std::span<const Batch> micro_batches, std::uint64_t step, double lr,
+// One update of the weights from the micro-batches whose gradients are accumulated; every process has the same number
+// of them. `step` is the number of the update, which seeds dropout.
+StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,
+                         std::span<const BatchPtr> micro_batches, std::uint64_t step, double lr,
                          const StepOptions& options);
 
 }  // namespace hearth

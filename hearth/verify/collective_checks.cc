@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/verify/world_check.h"
 
 namespace hearth::verify {
@@ -135,8 +135,8 @@ void send_and_recv(Trial& trial) {
 void barrier(Trial& trial) { trial.group.barrier()->wait(); }
 
 template <void (*operation)(Trial&)>
-Finding in_all_formats(const parallel::Team& team) {
-  Finding finding;
+CheckResult in_all_formats(const parallel::Team& team) {
+  CheckResult finding;
   for (const DType format : kFormats) {
     Trial trial(team, format);
     operation(trial);

@@ -10,14 +10,14 @@ constexpr double kGradient = 2e-5, kZeroGradient = 1e-5;
 }  // namespace
 
 double largest(std::span<const float> values) {
-  Worst worst;
+  LargestError worst;
   for (const float value : values) worst.take(std::abs(double{value}));
   return worst.value();
 }
 
 double largest_difference(std::span<const float> ours, std::span<const float> expected) {
   check(ours.size() == expected.size(), "[verify] {} values are compared with {}", ours.size(), expected.size());
-  Worst worst;
+  LargestError worst;
   for (std::size_t i = 0; i < ours.size(); ++i) worst.take(std::abs(double{ours[i]} - expected[i]));
   return worst.value();
 }

@@ -6,7 +6,7 @@
 namespace hearth::verify {
 
 // Keeps the largest error; NaN after any NaN.
-class Worst {
+class LargestError {
  public:
   void take(double error) {
     if (!std::isnan(worst_) && !(error <= worst_)) worst_ = error;

@@ -23,6 +23,21 @@ std::span<const float> floats(const Tensor& tensor) {
   return {tensor.data<float>(), static_cast<std::size_t>(tensor.size())};
 }
 
+// Whole numbers, one per row or token; or floats, one or several per row.
+void add_labels(Batch& batch, const io::Safetensors& file, const std::string& name, const Shape& tokens) {
+  const Tensor values = file.tensor(name);
+  const bool is_float = values.type() == DType::f32;
+  check(is_float ? values.rows() == tokens[0] : values.shape() == tokens || values.shape() == Shape{tokens[0]},
+        "{}: {} has the shape {}, it must have a value for each row or token of {}", file.path().string(), name,
+        values.shape().to_string(), tokens.to_string());
+  if (is_float) {
+    batch.float_labels[name].assign(values.data<float>(), values.data<float>() + values.size());
+  } else {
+    const Tensor labels = tensor_of(file, name, DType::i64);
+    batch.labels[name].assign(labels.data<std::int64_t>(), labels.data<std::int64_t>() + labels.size());
+  }
+}
+
 // A padded batch. As in transformers, padded positions are computed as queries and never serve as keys.
 Batch read_batch(const io::Safetensors& file) {
   const Tensor ids = tensor_of(file, "input_ids", DType::i64);
@@ -39,16 +54,10 @@ Batch read_batch(const io::Safetensors& file) {
       return std::vector<std::int32_t>(begin, begin + shape[1]);
     };
     batch.append(row_of(ids), row_of(types), static_cast<std::uint32_t>(row));
-    batch.keys.back() = std::ranges::count(row_of(mask), 1);
+    batch.key_counts.back() = std::ranges::count(row_of(mask), 1);
   }
   for (const char* name : {"start_positions", "end_positions", "labels"})
-    if (file.contains(name)) {
-      const Tensor values = tensor_of(file, name, DType::i64);
-      check(values.shape() == shape || values.shape() == Shape{shape[0]},
-            "{}: {} has the shape {}, it must have a value for each row or token of {}", file.path().string(), name,
-            values.shape().to_string(), shape.to_string());
-      batch.labels[name].assign(values.data<std::int64_t>(), values.data<std::int64_t>() + values.size());
-    }
+    if (file.contains(name)) add_labels(batch, file, name, shape);
   return batch;
 }
 
@@ -59,7 +68,7 @@ class ModelCheck {
         name_("models/" + folder.filename().string()),
         report_(report),
         expected_(io::Safetensors::open(folder / "expected.safetensors")),
-        batch_(read_batch(io::Safetensors::open(folder / "batch.safetensors"))),
+        batch_(shared_batch(read_batch(io::Safetensors::open(folder / "batch.safetensors")))),
         model_(models::load_pretrained(folder, models::head_of(models::Config::read(folder)))) {}
 
   void run() {
@@ -72,7 +81,10 @@ class ModelCheck {
     ops::Context ctx;
     ctx.tape = &tape;
     model_->parameters().zero_grad();
-    return model_->forward(ctx, batch_);
+    nn::ModelOutput output = model_->forward(ctx, batch_);
+    check(output.loss.defined(), "{}: a {} computes no loss from these labels",
+          (folder_ / "batch.safetensors").string(), model_->architecture());
+    return output;
   }
 
   void check_forward_and_gradients() {
@@ -102,14 +114,14 @@ class ModelCheck {
         if (scale > largest_of_model) largest_of_model = scale;
       }
     std::size_t checked = 0;
-    for_each_part([&](const Parameter& parameter, const Parameter::Part& part) {
-      const std::string key = "grad." + part.name;
-      if (!expected_.contains(key)) return;
+    for (const NamedParameter& parameter : model_->parameters().named()) {
+      const std::string key = "grad." + parameter.name;
+      if (!expected_.contains(key)) continue;
       ++checked;
-      const Tensor expected = tensor_of(expected_, key, DType::f32, part.shape), grad = parameter.grad_part(part);
-      const GradientError result = gradient_error(floats(grad), floats(expected), largest_of_model);
+      const Tensor expected = tensor_of(expected_, key, DType::f32, parameter.grad.shape());
+      const GradientError result = gradient_error(floats(parameter.grad), floats(expected), largest_of_model);
       report_.check(name_ + " " + key + (result.is_zero ? " (zero)" : ""), result.error, result.tolerance);
-    });
+    }
     report_.check_exact(name_ + " gradients", checked == expected_count,
                         fmt::format("{} of {} compared", checked, expected_count));
   }
@@ -160,14 +172,13 @@ class ModelCheck {
   void check_after(double norm, double lr_sum) {
     const io::Safetensors after = io::Safetensors::open(folder_ / "after10.safetensors");
     std::size_t checked = 0;
-    for_each_part([&](const Parameter& parameter, const Parameter::Part& part) {
-      if (!after.contains(part.name)) return;
+    for (const auto& [name, parameter, values, own_grad] : model_->parameters().named()) {
+      if (!after.contains(name)) continue;
       ++checked;
-      const Tensor expected = tensor_of(after, part.name, DType::f32, part.shape);
-      const Tensor values = parameter.master_part(part);
-      const std::string key = "grad." + part.name;
-      const Tensor grad = expected_.contains(key) ? tensor_of(expected_, key, DType::f32, part.shape) : Tensor();
-      Worst error, noise_error;
+      const Tensor expected = tensor_of(after, name, DType::f32, values.shape());
+      const std::string key = "grad." + name;
+      const Tensor grad = expected_.contains(key) ? tensor_of(expected_, key, DType::f32, values.shape()) : Tensor();
+      LargestError error, noise_error;
       std::int64_t noise = 0;
       for (std::int64_t i = 0; i < values.size(); ++i) {
         const double difference = std::abs(double{values.data<float>()[i]} - expected.data<float>()[i]);
@@ -175,27 +186,21 @@ class ModelCheck {
         (is_noise ? noise_error : error).take(difference);
         noise += is_noise;
       }
-      report_.check(fmt::format("{} after 10 steps {}", name_, part.name),
-                    share(error.value(), largest(floats(expected))), kAfter);
+      report_.check(fmt::format("{} after 10 steps {}", name_, name), share(error.value(), largest(floats(expected))),
+                    kAfter);
       if (noise > 0)
-        report_.check(fmt::format("{} after 10 steps {} ({} elements of no gradient)", name_, part.name, noise),
+        report_.check(fmt::format("{} after 10 steps {} ({} elements of no gradient)", name_, name, noise),
                       noise_error.value(), lr_sum);
-    });
+    }
     report_.check_exact(name_ + " parameters after 10 steps", checked == after.names().size(),
                         fmt::format("{} of {} compared", checked, after.names().size()));
-  }
-
-  template <class Visit>
-  void for_each_part(Visit&& visit) const {
-    for (const auto& parameter : model_->parameters().parameters())
-      for (const Parameter::Part& part : parameter->parts) visit(*parameter, part);
   }
 
   std::filesystem::path folder_;
   std::string name_;
   Report& report_;
   io::Safetensors expected_;
-  Batch batch_;
+  BatchPtr batch_;
   std::unique_ptr<models::Pretrained> model_;
 };
 

@@ -6,12 +6,12 @@
 #include <unordered_map>
 
 #include "hearth/base/error.h"
-#include "hearth/data/qa_dataset.h"
 #include "hearth/data/sha256.h"
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
-#include "hearth/tasks/qa_postprocess.h"
-#include "hearth/tasks/qa_preprocess.h"
+#include "hearth/tasks/question_answering/examples.h"
+#include "hearth/tasks/question_answering/postprocess.h"
+#include "hearth/tasks/question_answering/preprocess.h"
 #include "hearth/tokenizer/tokenizer.h"
 #include "hearth/verify/compare.h"
 #include "hearth/verify/golden.h"
@@ -37,7 +37,7 @@ class QaCheck {
         all_(io::read_json(all_file_)),
         tokenizer_(
             tokenizer::load_vocabulary(root / io::get_string(all_, "vocab", all_file_), is_lowercase(all_, all_file_))),
-        examples_(data::read_qa_dataset(folder / io::get_string(all_, "source", all_file_))) {}
+        examples_(tasks::read_qa_dataset(folder / io::get_string(all_, "source", all_file_))) {}
 
   void run() {
     check_all();
@@ -85,9 +85,9 @@ class QaCheck {
     const std::string file = path.string();
     const io::Json golden = io::read_json(path);
     const io::Json& expected = list_at(golden, "features", file);
-    std::unordered_map<std::string, const data::QaExample*> by_id;
-    for (const data::QaExample& example : examples_) by_id[example.id] = &example;
-    std::vector<data::QaExample> sample;
+    std::unordered_map<std::string, const tasks::QaExample*> by_id;
+    for (const tasks::QaExample& example : examples_) by_id[example.id] = &example;
+    std::vector<tasks::QaExample> sample;
     for (const io::Json& feature : expected) {
       const std::string id = io::get_string(feature, "example_id", file);
       check(by_id.contains(id), "{} names the example {}, which the source does not have", file, id);
@@ -104,7 +104,7 @@ class QaCheck {
   }
 
   static bool equals(const io::Json& golden, const std::string& file, const tasks::QaFeatures& train,
-                     const tasks::QaFeatures& validation, const std::vector<data::QaExample>& sample, std::int64_t f) {
+                     const tasks::QaFeatures& validation, const std::vector<tasks::QaExample>& sample, std::int64_t f) {
     const auto at = static_cast<std::size_t>(f);
     io::Json offsets = io::Json::array();
     for (const tokenizer::Offset& offset : validation.offsets_of(f))
@@ -123,7 +123,7 @@ class QaCheck {
     const std::string file = (folder_ / "postprocess.json").string();
     const io::Json golden = io::read_json(file);
     const auto text = [&](const io::Json& record, const char* key) { return io::get_string(record, key, file); };
-    std::vector<data::QaExample> examples;
+    std::vector<tasks::QaExample> examples;
     for (const io::Json& record : list_at(golden, "examples", file))
       examples.push_back({text(record, "id"),
                           "",
@@ -155,8 +155,8 @@ class QaCheck {
   void check_predictions(const io::Json& golden, const std::string& file, const std::string& version,
                          const std::vector<tasks::QaPrediction>& predictions, bool v2) {
     std::size_t texts = 0, nbest_texts = 0;
-    Worst logits, probabilities, odds;
-    const auto compare = [&](Worst& worst, double ours, const io::Json& expected, std::string_view key) {
+    LargestError logits, probabilities, odds;
+    const auto compare = [&](LargestError& worst, double ours, const io::Json& expected, std::string_view key) {
       worst.take(std::abs(ours - io::get_double(expected, key, file)));
     };
     const io::Json& expected_texts = object_at(golden, "predictions", file);
@@ -191,7 +191,7 @@ class QaCheck {
   std::string all_file_;
   io::Json all_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
-  std::vector<data::QaExample> examples_;
+  std::vector<tasks::QaExample> examples_;
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ Trained train(const parallel::Team& team, std::int64_t samples_per_step, DType f
   distribution.partition.bucket_bytes = 1 << 14;
   optim::OptimizerOptions optimizer;
   optimizer.name = "sgd";
-  parallel::DataParallel learner(model->parameters(), optimizer, team, distribution);
+  parallel::DataParallel ddp(model->parameters(), optimizer, team, distribution);
   optim::LossScaler scaler(false);
   const std::int64_t batch_size = samples_per_step / team.size();
   const data::RankBatches batches(data::shuffled_order(kSteps * samples_per_step, kSeed, 0),
@@ -63,7 +63,8 @@ Trained train(const parallel::Team& team, std::int64_t samples_per_step, DType f
     Batch batch;
     auto sample = static_cast<std::uint32_t>(team.rank() * batch_size);
     for (const std::int64_t item : batches[step]) append_sample(batch, item, sample++);
-    const StepResult result = training_step(*model, learner, scaler, std::span(&batch, 1),
+    const BatchPtr shared = shared_batch(std::move(batch));
+    const StepResult result = training_step(*model, ddp, scaler, std::span(&shared, 1),
                                             static_cast<std::uint64_t>(step), 0.1, {.compute = format, .seed = kSeed});
     trained.losses.push_back(result.loss);
   }
@@ -72,10 +73,10 @@ Trained train(const parallel::Team& team, std::int64_t samples_per_step, DType f
   return trained;
 }
 
-Finding compare(const parallel::Team& team, DType format, bool sharded, double loss_tolerance, double tolerance) {
+CheckResult compare(const parallel::Team& team, DType format, bool sharded, double loss_tolerance, double tolerance) {
   const std::int64_t samples = kSamplesPerRank * team.size();
   const Trained one = train({}, samples, format, false), all = train(team, samples, format, sharded);
-  Worst loss_error;
+  LargestError loss_error;
   for (std::size_t step = 0; step < one.losses.size(); ++step)
     loss_error.take(std::abs(one.losses[step] - all.losses[step]));
   const double error = largest_difference(all.weights, one.weights);
@@ -83,8 +84,8 @@ Finding compare(const parallel::Team& team, DType format, bool sharded, double l
       fmt::format("{} ranks against 1: losses within {:.1e}, weights within {:.1e} after {} steps", team.size(),
                   loss_error.value(), error, kSteps);
   const bool agree = loss_error.value() <= loss_tolerance && error <= tolerance;
-  return agree ? Finding{{}, detail}
-               : Finding{fmt::format("{}; {:.0e} and {:.0e} are allowed", detail, loss_tolerance, tolerance), {}};
+  return agree ? CheckResult{{}, detail}
+               : CheckResult{fmt::format("{}; {:.0e} and {:.0e} are allowed", detail, loss_tolerance, tolerance), {}};
 }
 
 }  // namespace

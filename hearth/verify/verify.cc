@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "hearth/base/error.h"
@@ -15,8 +14,6 @@
 
 namespace hearth::verify {
 namespace {
-
-constexpr std::string_view kSingleLabel = "single_label_classification";
 
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;
@@ -43,8 +40,7 @@ std::string unknown_in_model(const std::filesystem::path& folder) {
   if (!models::is_known_family(config.model_type())) return fmt::format("the family {}", config.model_type());
   if (!models::known_head_of(config))
     return fmt::format("the architecture {}", io::excerpt(config.values().at("architectures").front()));
-  const std::string problem = io::get_string_or(config.values(), "problem_type", kSingleLabel, config.file());
-  return problem == kSingleLabel ? "" : fmt::format("the problem_type {}", problem);
+  return "";
 }
 
 // The same for the tokenizer of a folder of cases.

@@ -12,7 +12,7 @@
 namespace hearth::verify {
 namespace {
 
-Finding processes(const parallel::Team& team) {
+CheckResult processes(const parallel::Team& team) {
   const std::vector<std::string> hosts = team.gather(comm::host_name());
   std::vector<std::int64_t> ranks(static_cast<std::size_t>(team.size()));
   const std::int64_t own = team.rank();
@@ -23,8 +23,8 @@ Finding processes(const parallel::Team& team) {
                       team.group().backend())};
 }
 
-Finding random_numbers(const parallel::Team& team) {
-  parallel::Team::Facts facts;
+CheckResult random_numbers(const parallel::Team& team) {
+  parallel::Team::NamedValues facts;
   for (const std::uint64_t step : {0, 1, 1000}) {
     const PhiloxCounter drawn = philox({1, 2, 3, 4}, philox_key(42, step, 7));
     facts.emplace_back(fmt::format("the random number of step {}", step), std::to_string(drawn[0]));
@@ -50,7 +50,7 @@ std::vector<std::int64_t> visits(const parallel::Team& team, std::int64_t sample
   return counts;
 }
 
-Finding data_sharding(const parallel::Team& team) {
+CheckResult data_sharding(const parallel::Team& team) {
   constexpr std::int64_t kBatch = 3;
   const std::int64_t even = 5 * kBatch * team.size();
   const auto is_once = [](std::int64_t count) { return count == 1; };
@@ -84,7 +84,7 @@ std::vector<std::string> check_world(const parallel::Team& team, Report& report)
     // Logged before the check: a process that dies in it cannot log afterwards.
     if (team.is_first()) log_info("checking {}", check.name);
     try {
-      const Finding finding = check.run(team);
+      const CheckResult finding = check.run(team);
       const std::string complaint = complaint_of_all(team, finding.complaint);
       if (!complaint.empty()) failed.push_back(check.name);
       if (team.is_first())

@@ -9,14 +9,14 @@
 namespace hearth::verify {
 
 // The result of a check on one rank; no complaint: it passed.
-struct Finding {
+struct CheckResult {
   std::string complaint = {};
   std::string detail = {};  // reported if the check passed
 };
 
 struct WorldCheck {
   std::string name;
-  Finding (*run)(const parallel::Team& team);
+  CheckResult (*run)(const parallel::Team& team);
 };
 
 // One check per collective operation, against plain loops.

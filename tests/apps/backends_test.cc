@@ -1,4 +1,4 @@
-// Each engine of communication: several processes end where one does, and the engine named is the one that ran.
+// Each communication backend: several processes end where one does, and the backend named is the one that ran.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,13 +16,13 @@ struct Backend {
   std::string library;   // that it must have loaded
 };
 
-const std::string kEngines = (fs::path(HEARTH_PROGRAM).parent_path().parent_path() / "engines/bin").string();
+const std::string kBackendsFolder = (fs::path(HEARTH_PROGRAM).parent_path().parent_path() / "backends/bin").string();
 
 const Backend kBackends[] = {
     {"gloo", "gloo", "", "libgloo.so"},
     {"mpi_mpich", "mpi", "mpirun.mpich", "libmpich.so"},
     {"mpi_openmpi", "mpi", "mpirun.openmpi --allow-run-as-root --oversubscribe", "libmpi.so.40"},
-    {"mpi_intel", "mpi", kEngines + "/mpirun", "libmpi.so.12"},
+    {"mpi_intel", "mpi", kBackendsFolder + "/mpirun", "libmpi.so.12"},
     {"ccl", "ccl", "", "libccl.so"},
 };
 
@@ -49,7 +49,7 @@ class Backends : public ProgramTest, public testing::WithParamInterface<Backend>
     const std::string words = fmt::format("{} {} --output_dir several --ddp_timeout 60 --ddp_backend {}", job(),
                                           flags(optim, 8 / ranks), backend.flag);
     const std::string variables = fmt::format("CCL_WORKER_COUNT=1 PATH={}:$PATH LD_DEBUG=files LD_DEBUG_OUTPUT={}",
-                                              kEngines, (folder() / "loaded").string());
+                                              kBackendsFolder, (folder() / "loaded").string());
     if (backend.launcher.empty()) {
       Job all(folder(), std::vector<std::string>(static_cast<std::size_t>(ranks), words), variables);
       for (int rank = 0; rank < ranks; ++rank) {
@@ -99,7 +99,7 @@ TEST_P(Backends, TwoProcessesHaveTheLossesOfOne) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, Backends, testing::ValuesIn(kBackends),
+INSTANTIATE_TEST_SUITE_P(All, Backends, testing::ValuesIn(kBackends),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

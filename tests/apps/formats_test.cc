@@ -160,7 +160,7 @@ Computed compute(DType format) {
   ops::Context ctx;
   ctx.tape = &tape;
   ctx.compute = format;
-  const nn::ModelOutput output = model->forward(ctx, batch);
+  const nn::ModelOutput output = model->forward(ctx, shared_batch(batch));
   Computed result;
   for (const auto& [name, logits] : output.logits)
     for (std::int64_t i = 0; i < logits.value().size(); ++i) result.logits.push_back(logits.value().data<float>()[i]);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "hearth/launch/ports.h"
+#include "hearth/launch/plan/ports.h"
 #include "tests/apps/program.h"
 
 namespace hearth {

@@ -5,8 +5,8 @@ namespace hearth {
 namespace {
 
 // The lines that a process shows after logging an information and a warning.
-std::string shown(int rank, int local_rank, const std::string& level = "passive",
-                  const std::string& replica = "warning", bool on_each_node = true) {
+std::string shown(int rank, int local_rank, Verbosity level = Verbosity::passive,
+                  Verbosity replica = Verbosity::warning, bool on_each_node = true) {
   comm::World world;
   world.size = 4;
   world.local_size = 2;
@@ -30,26 +30,28 @@ std::string shown(int rank, int local_rank, const std::string& level = "passive"
 
 TEST(LogLevel, OfTheFirstProcess) {
   EXPECT_EQ(shown(0, 0), "i;rank 0: w;");
-  for (const char* level : {"detail", "debug", "info"}) EXPECT_EQ(shown(0, 0, level), "i;rank 0: w;") << level;
-  EXPECT_EQ(shown(0, 0, "warning"), "rank 0: w;");
-  for (const char* level : {"error", "critical"}) EXPECT_EQ(shown(0, 0, level), "") << level;
-  EXPECT_EQ(shown(0, 0, "passive", "error"), "i;rank 0: w;");
+  for (const Verbosity level : {Verbosity::detail, Verbosity::debug, Verbosity::info})
+    EXPECT_EQ(shown(0, 0, level), "i;rank 0: w;") << name_of(level);
+  EXPECT_EQ(shown(0, 0, Verbosity::warning), "rank 0: w;");
+  for (const Verbosity level : {Verbosity::error, Verbosity::critical})
+    EXPECT_EQ(shown(0, 0, level), "") << name_of(level);
+  EXPECT_EQ(shown(0, 0, Verbosity::passive, Verbosity::error), "i;rank 0: w;");
 }
 
 TEST(LogLevel, OfTheOthers) {
   EXPECT_EQ(shown(1, 1), "rank 1: w;");
-  EXPECT_EQ(shown(1, 1, "error"), "rank 1: w;");
-  EXPECT_EQ(shown(1, 1, "error", "passive"), "rank 1: w;");
-  EXPECT_EQ(shown(1, 1, "error", "info"), "rank 1: i;rank 1: w;");
-  EXPECT_EQ(shown(1, 1, "info", "error"), "");
+  EXPECT_EQ(shown(1, 1, Verbosity::error), "rank 1: w;");
+  EXPECT_EQ(shown(1, 1, Verbosity::error, Verbosity::passive), "rank 1: w;");
+  EXPECT_EQ(shown(1, 1, Verbosity::error, Verbosity::info), "rank 1: i;rank 1: w;");
+  EXPECT_EQ(shown(1, 1, Verbosity::info, Verbosity::error), "");
 }
 
 TEST(LogLevel, OfTheFirstProcessOfAnotherHost) {
   EXPECT_EQ(shown(2, 0), "rank 2: w;");
-  EXPECT_EQ(shown(2, 0, "info"), "rank 2: i;rank 2: w;");
-  EXPECT_EQ(shown(2, 0, "error"), "");
-  EXPECT_EQ(shown(2, 0, "info", "warning", false), "rank 2: w;");
-  EXPECT_EQ(shown(3, 1, "info"), "rank 3: w;");
+  EXPECT_EQ(shown(2, 0, Verbosity::info), "rank 2: i;rank 2: w;");
+  EXPECT_EQ(shown(2, 0, Verbosity::error), "");
+  EXPECT_EQ(shown(2, 0, Verbosity::info, Verbosity::warning, false), "rank 2: w;");
+  EXPECT_EQ(shown(3, 1, Verbosity::info), "rank 3: w;");
 }
 
 using LogLevelOfARun = ProgramTest;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "hearth/io/yaml.h"
+#include "hearth/tasks/question_answering/question_answering.h"
+#include "hearth/tasks/run_arguments.h"
 #include "tests/apps/program.h"
 
 namespace hearth {
@@ -17,16 +19,25 @@ io::Json metadata_of(const std::string& card) {
   return io::parse_yaml(card.substr(dashes.size(), end + 1 - dashes.size()), "README.md");
 }
 
-tasks::RunQaArguments arguments() {
-  tasks::RunQaArguments args;
-  args.training.output_dir = "runs/towns: [x]/";
-  args.data.train_file = "data/train.json";
-  args.data.validation_file = "data/dev.json";
+TrainingArguments arguments() {
+  TrainingArguments args;
+  args.output_dir = "runs/towns: [x]/";
   return args;
 }
 
-TEST(ModelCard, MetadataIsYaml) {
+apps::ModelCardFacts qa_facts() {
+  tasks::QuestionAnswering task;
+  const std::vector<std::string> words{"--model_name_or_path", "start",           "--do_train",
+                                       "--train_file",         "data/train.json", "--validation_file",
+                                       "data/dev.json"};
+  tasks::parse_run_arguments(tasks::task_command("run_qa"), task, words);
   apps::ModelCardFacts facts;
+  facts.task = task.card();
+  return facts;
+}
+
+TEST(ModelCard, MetadataIsYaml) {
+  apps::ModelCardFacts facts = qa_facts();
   facts.base_model = "google-bert/bert-base-uncased";
   facts.evaluation = {{"eval_exact_match", 81.25}, {"eval_f1", 88.123456}, {"eval_runtime", 3.5}};
   const io::Json metadata = metadata_of(apps::model_card(arguments(), facts));
@@ -43,7 +54,7 @@ TEST(ModelCard, MetadataIsYaml) {
 }
 
 TEST(ModelCard, SaysOnlyWhatIsKnown) {
-  const std::string card = apps::model_card(arguments(), {});
+  const std::string card = apps::model_card(arguments(), qa_facts());
   const io::Json metadata = metadata_of(card);
   EXPECT_FALSE(metadata.contains("base_model"));
   EXPECT_FALSE(metadata.contains("metrics"));
@@ -52,13 +63,13 @@ TEST(ModelCard, SaysOnlyWhatIsKnown) {
 }
 
 TEST(ModelCard, ListsHyperparametersAsTheTrainer) {
-  tasks::RunQaArguments args = arguments();
-  args.training.learning_rate = 3e-5;
-  args.training.per_device_train_batch_size = 12;
-  args.training.gradient_accumulation_steps = 2;
-  args.training.warmup_ratio = 0.1;
-  args.training.num_train_epochs = 2;
-  apps::ModelCardFacts facts;
+  TrainingArguments args = arguments();
+  args.learning_rate = 3e-5;
+  args.per_device_train_batch_size = 12;
+  args.gradient_accumulation_steps = 2;
+  args.warmup_ratio = 0.1;
+  args.num_train_epochs = 2;
+  apps::ModelCardFacts facts = qa_facts();
   facts.processes = 4;
   EXPECT_TRUE(contains(apps::model_card(args, facts),
                        ":\n- learning_rate: 3e-05\n- train_batch_size: 12\n- eval_batch_size: 8\n- seed: 42\n"
@@ -70,18 +81,18 @@ TEST(ModelCard, ListsHyperparametersAsTheTrainer) {
 }
 
 TEST(ModelCard, NamesTheOptimizerAndItsArgs) {
-  tasks::RunQaArguments args = arguments();
-  args.training.optim = "sgd";
-  EXPECT_TRUE(contains(apps::model_card(args, {}), "- optimizer: Use sgd\n"));
-  args.training.optim_args = "momentum=0.9";
-  EXPECT_TRUE(contains(apps::model_card(args, {}), "- optimizer: Use sgd and the args are: momentum=0.9\n"));
+  TrainingArguments args = arguments();
+  args.optim = "sgd";
+  EXPECT_TRUE(contains(apps::model_card(args, qa_facts()), "- optimizer: Use sgd\n"));
+  args.optim_args = "momentum=0.9";
+  EXPECT_TRUE(contains(apps::model_card(args, qa_facts()), "- optimizer: Use sgd and the args are: momentum=0.9\n"));
 }
 
 TEST(ModelCard, WarmupIsAWholeNumberOrARatio) {
   const auto warmup = [](double steps) {
-    tasks::RunQaArguments args = arguments();
-    args.training.warmup_steps = steps;
-    const std::string card = apps::model_card(args, {});
+    TrainingArguments args = arguments();
+    args.warmup_steps = steps;
+    const std::string card = apps::model_card(args, qa_facts());
     const std::size_t begin = card.find("- lr_scheduler_warmup_steps: ");
     return begin == card.npos ? "" : card.substr(begin, card.find('\n', begin) - begin);
   };
@@ -91,7 +102,7 @@ TEST(ModelCard, WarmupIsAWholeNumberOrARatio) {
 }
 
 TEST(ModelCard, ShowsTheEvaluationsInATable) {
-  apps::ModelCardFacts facts;
+  apps::ModelCardFacts facts = qa_facts();
   facts.log_history = io::parse_json(R"([
     {"eval_exact_match": 1.0, "eval_f1": 2.0, "eval_runtime": 1.0, "epoch": 0, "step": 0},
     {"loss": 2.5, "epoch": 0.5, "step": 5},

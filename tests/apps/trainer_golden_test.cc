@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "hearth/io/checkpoint.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
+#include "hearth/io/model_weights.h"
 #include "hearth/io/safetensors.h"
 #include "tests/apps/program.h"
 
@@ -26,7 +26,7 @@ struct Golden {
 void write_start_model(const fs::path& data, const fs::path& finetune, const fs::path& folder) {
   fs::create_directories(folder);
   std::vector<std::pair<std::string, Tensor>> tensors;
-  const io::Checkpoint encoder = io::Checkpoint::open(data / "minilm-l6");
+  const io::ModelWeights encoder = io::ModelWeights::open(data / "minilm-l6");
   for (const std::string& name : encoder.names()) tensors.emplace_back(name, encoder.tensor(name));
   const io::Safetensors head = io::Safetensors::open(finetune / "qa_head_seed42.safetensors");
   for (const std::string& name : head.names()) tensors.emplace_back(name, head.tensor(name));

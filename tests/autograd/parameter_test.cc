@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "hearth/cpu/memory.h"
+#include "tests/support.h"
+
 namespace hearth {
 namespace {
 
@@ -106,6 +109,98 @@ TEST_F(Store, ClearsOnlyRowsThatMayDifferFromZero) {
   first_.grad_rows.add_all();
   first_.clear_grad();
   EXPECT_EQ(std::count(grad, grad + 15, 0.0f), 15);
+}
+
+using Frozen = Store;
+
+bool is_first(std::string_view name) { return name == "first"; }
+
+TEST_F(Frozen, HaveMemoryOfTheirOwnAndNoGradient) {
+  store_.freeze(is_first);
+  store_.allocate();
+  EXPECT_FALSE(first_.trainable);
+  EXPECT_FALSE(first_.grad.defined());
+  EXPECT_EQ(first_.master.shape(), first_.shape);
+  EXPECT_EQ(first_.master.type(), DType::f32);
+  const float *begin = store_.master().data<float>(), *end = begin + store_.size();
+  EXPECT_TRUE(first_.master.data<float>() + first_.master.size() <= begin || first_.master.data<float>() >= end);
+  EXPECT_EQ(store_.size(), 2 * 16 + 16);  // query, key and value; norm
+  EXPECT_EQ(store_.master().size(), store_.size());
+  EXPECT_EQ(store_.grad().size(), store_.size());
+  EXPECT_EQ(store_.element_count(), 15 + 7 + 18);
+  EXPECT_EQ(store_.trainable_count(), 7 + 18);
+  EXPECT_EQ(store_.trainable(), (std::vector<Parameter*>{&norm_, &qkv_}));
+  EXPECT_EQ(qkv_.offset, 0);
+  EXPECT_EQ(norm_.offset, 32);
+}
+
+TEST_F(Frozen, TakeNoMemoryForGradients) {
+  const auto taken = [](bool frozen) {
+    ParameterStore store;
+    store.add({{"large", {1 << 20}, 0}});
+    store.add({{"small", {16}, 0}});
+    if (frozen) store.freeze([](std::string_view name) { return name == "large"; });
+    const std::size_t before = cpu::pool_stats().in_use_bytes;
+    store.allocate();
+    return cpu::pool_stats().in_use_bytes - before;
+  };
+  EXPECT_LT(taken(true), 6u << 20);
+  EXPECT_GE(taken(false), 8u << 20);
+}
+
+TEST_F(Frozen, AreNamedWithoutAGradient) {
+  store_.freeze([](std::string_view name) { return name == "query" || name == "key" || name == "value"; });
+  store_.allocate();
+  const std::vector<NamedParameter> named = store_.named();
+  ASSERT_EQ(named.size(), 5u);
+  for (const NamedParameter& each : named) {
+    const bool is_frozen = each.parameter == &qkv_;
+    EXPECT_EQ(each.grad.defined(), !is_frozen) << each.name;
+    EXPECT_TRUE(each.value.defined());
+  }
+  EXPECT_EQ(named[3].name, "key");
+  EXPECT_EQ(named[3].value.raw(), qkv_.master.slice(2, 4).raw());
+}
+
+TEST_F(Frozen, MayBeStoredInSixteenBits) {
+  store_.freeze(is_first);
+  store_.allocate();
+  first_.store_as(DType::f16);
+  EXPECT_EQ(first_.master.type(), DType::f16);
+  EXPECT_EQ(first_.master.shape(), first_.shape);
+  EXPECT_EQ(store_.named()[0].value.type(), DType::f16);
+  const std::string error = error_of([&] { norm_.store_as(DType::f16); });
+  EXPECT_TRUE(contains(error, "norm is trainable, so it is stored in fp32")) << error;
+}
+
+TEST_F(Frozen, StackedOnesAreWholeOrNot) {
+  const std::string error = error_of([&] { store_.freeze([](std::string_view name) { return name == "key"; }); });
+  EXPECT_TRUE(contains(error, "only a part of query, key, value would be frozen")) << error;
+  EXPECT_TRUE(qkv_.trainable);
+  store_.freeze([](std::string_view name) { return name != "first" && name != "norm"; });
+  EXPECT_FALSE(qkv_.trainable);
+  EXPECT_TRUE(first_.trainable);
+}
+
+TEST_F(Frozen, AreChosenBeforeMemoryIsTaken) {
+  store_.allocate();
+  EXPECT_THROW(store_.freeze(is_first), Error);
+  EXPECT_TRUE(first_.trainable);
+}
+
+TEST_F(Frozen, StayOutOfEveryStep) {
+  store_.freeze(is_first);
+  store_.allocate();
+  const std::uint64_t before = first_.version, of_norm = norm_.version;
+  store_.zero_grad();
+  store_.complete_grads();
+  store_.mark_updated();
+  EXPECT_FALSE(first_.has_grad);
+  EXPECT_TRUE(norm_.has_grad);
+  EXPECT_EQ(first_.version, before);
+  EXPECT_GT(norm_.version, of_norm);
+  store_.mark_changed();
+  EXPECT_GT(first_.version, before);
 }
 
 }  // namespace

@@ -211,5 +211,16 @@ TEST(Tape, KnowsWhichRowsOfATableAreUsed) {
   EXPECT_EQ(ready, 1);
 }
 
+TEST(Tape, KeepsWhatItsOperationsReferTo) {
+  auto object = std::make_shared<const int>(3);
+  const std::weak_ptr<const int> seen = object;
+  {
+    Tape tape;
+    tape.keep(std::move(object));
+    EXPECT_FALSE(seen.expired());
+  }
+  EXPECT_TRUE(seen.expired());
+}
+
 }  // namespace
 }  // namespace hearth

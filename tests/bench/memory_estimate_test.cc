@@ -23,7 +23,7 @@ MemoryPlan small_plan(DType dtype) {
   return plan;
 }
 
-nn::EncoderConfig tiny() { return encoder_config(model_config("bert-tiny")); }
+nn::TransformerConfig tiny() { return transformer_config(model_config("bert-tiny")); }
 
 // The program and its libraries are a fifth of so small a model's peak, and of another size on another system.
 constexpr double kOfTheProgram = 8 << 20;
@@ -54,11 +54,11 @@ constexpr double kOfTheProgram = 8 << 20;
   plan.gradient_checkpointing = true;
   cpu::set_num_threads(static_cast<int>(plan.threads));
   const auto model = models::build_model(model_config("bert-tiny"), models::HeadKind::question_answering, 42);
-  parallel::DataParallel learner(model->parameters(), {});
+  parallel::DataParallel ddp(model->parameters(), {});
   optim::LossScaler scaler(false);
   Workload workload(model->backbone_config(), plan.batch, plan.seq, {});
-  const Batch batch = workload.next();
-  training_step(*model, learner, scaler, std::span(&batch, 1), 0, 3e-5,
+  const BatchPtr batch = shared_batch(workload.next());
+  training_step(*model, ddp, scaler, std::span(&batch, 1), 0, 3e-5,
                 {.compute = plan.dtype, .gradient_checkpointing = true});
   exit_by_closeness(static_cast<double>(cpu::process_usage().peak_resident_bytes),
                     estimate_memory(tiny(), plan).total());

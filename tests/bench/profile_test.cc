@@ -74,17 +74,25 @@ TEST(ProfilerTest, KeepsSingleSpansOfTheFirstStepsOnly) {
   EXPECT_EQ(total(profiler.totals(), "step").calls, 2 * Profiler::kTracedSteps);
 }
 
+struct RandomData final : Dataset {
+  explicit RandomData(const nn::TransformerConfig& config) : workload(config, 2, 12, {}) {}
+  std::int64_t size() const override { return 6; }
+  std::int64_t length(std::int64_t) const override { return 12; }
+  BatchPtr collate(std::span<const std::int64_t>, std::uint32_t) const override {
+    return shared_batch(workload.next());
+  }
+
+  mutable Workload workload;
+};
+
 TEST_F(SmallModel, TrainingWritesProfileAndTrace) {
   const auto model = models::build_model(model_config(folder_.string()), models::HeadKind::question_answering, 42);
-  Workload workload(model->backbone_config(), 2, 12, {});
-  Dataset dataset;
-  dataset.size = 6;
-  dataset.collate = [&](std::span<const std::int64_t>, std::uint32_t) { return workload.next(); };
+  const auto dataset = std::make_shared<const RandomData>(model->backbone_config());
   TrainingArguments args;
   args.output_dir = (folder_ / "out").string();
   args.per_device_train_batch_size = 2;
   args.num_train_epochs = 1;
-  args.save_strategy = "no";
+  args.save_strategy = Strategy::no;
   args.disable_tqdm = true;
   args.profile = true;
   std::string logged;

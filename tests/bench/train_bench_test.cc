@@ -92,7 +92,7 @@ TEST_F(SmallModel, RefusesSequencesThatTheModelCannotRead) {
 }
 
 TEST(GemmCeilingTest, ProductsAreThoseOfTheModelsOperationCount) {
-  nn::EncoderConfig config;
+  nn::TransformerConfig config;
   config.hidden = 32;
   config.intermediate = 96;
   double flops = 0;

@@ -28,8 +28,8 @@ TEST_F(SmallModel, NamesTheLineThatIsNoLength) {
   EXPECT_TRUE(contains(error_of([&] { read_lengths(folder_ / "nothing.txt", 12); }), "nothing.txt"));
 }
 
-nn::EncoderConfig small_config() {
-  nn::EncoderConfig config;
+nn::TransformerConfig small_config() {
+  nn::TransformerConfig config;
   config.vocab_size = 4;
   config.token_types = 2;
   config.padding_id = 3;
@@ -47,7 +47,7 @@ TEST(WorkloadTest, FillsEveryPosition) {
   Workload workload(small_config(), 3, 7, {});
   const Batch batch = workload.next();
   EXPECT_EQ(batch.tokens(), 21);
-  EXPECT_EQ(batch.keys, (Lengths{7, 7, 7}));
+  EXPECT_EQ(batch.key_counts, (Lengths{7, 7, 7}));
   for (const std::int32_t id : batch.input_ids) EXPECT_TRUE(0 <= id && id < 3) << id;  // 3 is padding
   for (const char* name : {"start_positions", "end_positions"})
     for (const std::int64_t position : batch.labels.at(name)) EXPECT_TRUE(0 <= position && position < 7) << position;
@@ -60,10 +60,10 @@ TEST_F(SmallModel, FindsModelsByNameAndByFolder) {
   EXPECT_EQ(base.rate_or("hidden_dropout_prob", 0), 0.1f);
   EXPECT_EQ(model_config("bert-large").size("intermediate_size"), 4096);
   EXPECT_EQ(model_config(folder_.string()).size("vocab_size"), 50);
-  EXPECT_EQ(encoder_config(model_config(folder_.string())).intermediate, 64);
+  EXPECT_EQ(transformer_config(model_config(folder_.string())).intermediate, 64);
   write("config.json", R"({"model_type": "distilbert", "vocab_size": 50, "dim": 32, "n_layers": 1, "n_heads": 2,
       "hidden_dim": 96, "max_position_embeddings": 40})");
-  EXPECT_EQ(encoder_config(model_config(folder_.string())).intermediate, 96);
+  EXPECT_EQ(transformer_config(model_config(folder_.string())).intermediate, 96);
   EXPECT_TRUE(contains(error_of([] { model_config("bert-huge"); }), "built-in models are bert-tiny, bert-mini"));
 }
 
@@ -77,7 +77,7 @@ TEST(SpreadTest, OddAndEvenCounts) {
 }
 
 TEST(WorkloadTest, UsesAsManyWordsAsATextDoes) {
-  nn::EncoderConfig config;
+  nn::TransformerConfig config;
   config.vocab_size = 30522;
   Workload workload(config, 48, 384, {});
   const Batch batch = workload.next();

@@ -4,14 +4,14 @@
 
 #include <cstdlib>
 
-#include "hearth/launch/ports.h"
+#include "hearth/launch/plan/ports.h"
 #include "tests/comm/processes.h"
 #include "tests/support.h"
 
 namespace hearth::comm {
 namespace {
 
-World rank_of_two(int rank) { return {rank, 2, rank, 2, "environment"}; }
+World rank_of_two(int rank) { return {rank, 2, rank, 2, Launcher::environment}; }
 
 // Processes that connect through the fake plug-in and meet; what each throws.
 std::vector<std::string> messages_of(int count, const std::function<World(int)>& world_of) {
@@ -43,7 +43,9 @@ TEST(Connect, TakesTheJobsToken) {
 }
 
 TEST(Connect, SaysWhereRanksDisagree) {
-  const auto messages = messages_of(2, [](int rank) { return World{rank, 2 + rank, rank, 2 + rank, "environment"}; });
+  const auto messages = messages_of(2, [](int rank) {
+    return World{rank, 2 + rank, rank, 2 + rank, Launcher::environment};
+  });
   for (const std::string& message : messages)
     EXPECT_TRUE(contains(message, "the number of processes is 3 on rank 1 but 2 on rank 0")) << message;
 }
@@ -56,7 +58,7 @@ TEST(Connect, RefusesASecondProcessOfTheSameRank) {
 
 TEST(Connect, IsNotHarmedByAProcessOfAnotherJob) {
   const auto messages = messages_of(3, [](int process) {
-    return process < 2 ? rank_of_two(process) : World{2, 3, 2, 3, "environment"};
+    return process < 2 ? rank_of_two(process) : World{2, 3, 2, 3, Launcher::environment};
   });
   EXPECT_EQ(messages[0] + messages[1], "");
   EXPECT_NE(messages[2], "");

@@ -1,5 +1,7 @@
 // Plug-ins that take the place of gloo's: one that meets through the store, and others that are wrong in one way each.
-#include "tests/comm/store_engine.h"
+#include <string_view>
+
+#include "tests/comm/store_plugin.h"
 
 #ifndef FAKE_ABI
 #define FAKE_ABI HEARTH_COMM_ABI
@@ -16,11 +18,17 @@ const HearthCommPlugin* hearth_comm_plugin() {
   static HearthCommPlugin plugin = hearth::comm::store_plugin();
   plugin.abi = FAKE_ABI;
 #ifdef FAKE_TALKATIVE
-  plugin.join = [](const HearthCommWorld* world, void** engine) {
+  plugin.join = [](const HearthCommWorld* world, void** handle) {
     world->log(world->context, HEARTH_LOG_INFO, "joining");
     world->log(world->context, HEARTH_LOG_WARNING, "the weather is bad");
     static const auto join = hearth::comm::store_plugin().join;
-    return join(world, engine);
+    return join(world, handle);
+  };
+#endif
+#ifdef FAKE_RELUCTANT
+  plugin.preference = 1000;
+  plugin.refusal = [](const char* launcher) {
+    return std::string_view(launcher) == "slurm" ? nullptr : "needs Slurm: use srun";
   };
 #endif
 #ifdef FAKE_UNDEFINED

@@ -7,13 +7,13 @@
 #include <mutex>
 #include <sstream>
 
-#include "hearth/comm/engine_group.h"
+#include "hearth/comm/plugin_group.h"
 #include "hearth/comm/tcp_store.h"
-#include "hearth/comm/thread_engine.h"
+#include "hearth/comm/thread_plugin.h"
 #include "hearth/comm/thread_world.h"
-#include "hearth/launch/ports.h"
+#include "hearth/launch/plan/ports.h"
 #include "tests/comm/processes.h"
-#include "tests/comm/store_engine.h"
+#include "tests/comm/store_plugin.h"
 #include "tests/support.h"
 
 namespace hearth::comm {
@@ -89,7 +89,7 @@ TEST(Groups, AreLeftAtOnceByAnExceptionAlthoughSomethingRuns) {
 
 std::ptrdiff_t number_of_threads() { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); }
 
-TEST(Groups, DoNotWaitForAnEngineThatIsStuck) {
+TEST(Groups, DoNotWaitForAPluginThatIsStuck) {
   const std::ptrdiff_t threads = number_of_threads();
   static std::atomic<bool> released = false;
   static const HearthCommPlugin plugin = [] {
@@ -100,7 +100,7 @@ TEST(Groups, DoNotWaitForAnEngineThatIsStuck) {
     };
     return stuck;
   }();
-  EngineOptions options;
+  PluginGroupOptions options;
   options.timeout = milliseconds(2000);
   options.beat = milliseconds(10);
   options.grace = milliseconds(50);
@@ -108,9 +108,9 @@ TEST(Groups, DoNotWaitForAnEngineThatIsStuck) {
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < 2; ++rank)
     ranks.emplace_back([&, rank] {
-      std::unique_ptr<EngineGroup> group;
+      std::unique_ptr<PluginGroup> group;
       const std::string message = error_of([&] {
-        group = std::make_unique<EngineGroup>(plugin, World{rank, 2, rank, 2, "threads"}, store, options);
+        group = std::make_unique<PluginGroup>(plugin, World{rank, 2, rank, 2, Launcher::threads}, store, options);
         group->barrier()->wait();
       });
       EXPECT_TRUE(contains(message, "barrier") && contains(message, "did not end within 2 s")) << message;
@@ -119,7 +119,7 @@ TEST(Groups, DoNotWaitForAnEngineThatIsStuck) {
   released = true;
   for (int waited = 0; waited < 10'000 && number_of_threads() > threads; ++waited)
     std::this_thread::sleep_for(milliseconds(1));
-  EXPECT_LE(number_of_threads(), threads) << "threads of the stuck engine are still there";
+  EXPECT_LE(number_of_threads(), threads) << "threads of the stuck handle are still there";
 }
 
 TEST(Groups, BindTheirThread) {
@@ -134,10 +134,10 @@ TEST(Groups, BindTheirThread) {
   }();
   cpu_set_t usable;
   sched_getaffinity(0, sizeof usable, &usable);
-  EngineOptions options;
+  PluginGroupOptions options;
   for (int cpu = 0; options.cpus.empty(); ++cpu)
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &usable)) options.cpus.push_back(cpu);
-  EngineGroup group(plugin, {}, std::make_shared<MemoryStore>(), options);
+  PluginGroup group(plugin, {}, std::make_shared<MemoryStore>(), options);
   EXPECT_EQ(error_of([&] { group.barrier()->wait(); }), "");
 }
 
@@ -147,7 +147,7 @@ std::string after(int victim, int signal, milliseconds beat = milliseconds(200),
   static const HearthCommPlugin plugin = store_plugin();
   const int port = launch::free_port();
   const auto body = [&](int rank) {
-    EngineOptions options;
+    PluginGroupOptions options;
     options.timeout = milliseconds(3000);
     options.beat = beat;
     options.grace = milliseconds(500);
@@ -157,7 +157,7 @@ std::string after(int victim, int signal, milliseconds beat = milliseconds(200),
     else
       store = std::make_shared<StoreClient>("127.0.0.1", port, "", milliseconds(10000));
     store->set_last_will("gone/" + std::to_string(rank), "died");
-    EngineGroup group(plugin, {rank, 3, rank, 3, "environment"}, store, options);
+    PluginGroup group(plugin, {rank, 3, rank, 3, Launcher::environment}, store, options);
     for (int round = 0; round < 1000; ++round) {
       if (rank == victim && round == 5) {
         std::this_thread::sleep_for(a_while);

@@ -1,8 +1,8 @@
-#include "hearth/kernels/activation.h"
+#include "hearth/kernels/rows/activation.h"
 
 #include <gtest/gtest.h>
 
-#include "hearth/kernels/reference.h"
+#include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
 
 namespace hearth::kernels {

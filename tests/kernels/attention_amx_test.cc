@@ -1,6 +1,6 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/kernels/attention_amx_test.cc"
-#include "hearth/kernels/simd.h"
+#include "hearth/kernels/simd/simd.h"
 // After simd.h.
 #include <gtest/gtest.h>
 #include <hwy/foreach_target.h>
@@ -9,9 +9,9 @@
 #include <limits>
 #include <vector>
 
-#include "hearth/kernels/attention_amx.h"
-#include "hearth/kernels/attention_amx_backward-inl.h"
-#include "hearth/kernels/attention_amx_forward-inl.h"
+#include "hearth/kernels/attention/amx.h"
+#include "hearth/kernels/attention/amx_backward-inl.h"
+#include "hearth/kernels/attention/amx_forward-inl.h"
 #include "tests/kernels/attention_emulated.h"
 #include "tests/kernels/emulated_tiles.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hearth/kernels/attention.h"
+#include "hearth/kernels/attention/attention.h"
 
 namespace hearth::kernels {
 

@@ -1,4 +1,4 @@
-#include "hearth/kernels/attention.h"
+#include "hearth/kernels/attention/attention.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/cpu/parallel.h"
-#include "hearth/kernels/attention_amx.h"
+#include "hearth/kernels/attention/amx.h"
 #include "tests/kernels/attention_emulated.h"
 #include "tests/support.h"
 

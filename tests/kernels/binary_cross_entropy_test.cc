@@ -5,8 +5,8 @@
 #include <random>
 #include <utility>
 
-#include "hearth/kernels/loss.h"
-#include "hearth/kernels/reference.h"
+#include "hearth/kernels/loss/loss.h"
+#include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/losses.h"
 

@@ -1,8 +1,8 @@
-#include "hearth/kernels/dropout.h"
+#include "hearth/kernels/rows/dropout.h"
 
 #include <gtest/gtest.h>
 
-#include "hearth/kernels/reference.h"
+#include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/sequences.h"
 

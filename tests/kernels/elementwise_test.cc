@@ -1,9 +1,9 @@
-#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/rows/elementwise.h"
 
 #include <gtest/gtest.h>
 
 #include "hearth/base/error.h"
-#include "hearth/kernels/reference.h"
+#include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
 
 namespace hearth::kernels {

@@ -1,10 +1,10 @@
-#include "hearth/kernels/embedding.h"
+#include "hearth/kernels/rows/embedding.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "hearth/kernels/reference.h"
+#include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
 
 namespace hearth::kernels {

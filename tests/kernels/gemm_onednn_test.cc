@@ -1,8 +1,7 @@
-#include "hearth/kernels/gemm_onednn.h"
-
 #include <gtest/gtest.h>
 
 #include "hearth/base/error.h"
+#include "hearth/kernels/gemm/onednn.h"
 
 namespace hearth::kernels {
 namespace {

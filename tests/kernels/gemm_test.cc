@@ -1,4 +1,4 @@
-#include "hearth/kernels/gemm.h"
+#include "hearth/kernels/gemm/gemm.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <numbers>
 #include <tuple>
 
-#include "hearth/kernels/gemm_amx-inl.h"
-#include "hearth/kernels/gemm_amx.h"
-#include "hearth/kernels/gemm_onednn.h"
+#include "hearth/kernels/gemm/amx-inl.h"
+#include "hearth/kernels/gemm/amx.h"
+#include "hearth/kernels/gemm/onednn.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/emulated_tiles.h"
 
@@ -148,7 +148,7 @@ std::vector<GemmImpl> impls_for(DType type, Size size) {
   if ((size.m + 31) / 32 * 32 * size.n * size.k < 20'000'000)
     impls.push_back({"amx emulated",
                      [](DType format, cpu::Isa isa) { return format != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
-                     [](const GemmArgs& args) { amx::Product<EmulatedTiles>(args).run(); }, amx_packed_bytes,
+                     [](const GemmArgs& args) { amx::Product<EmulatedTiles>(args).run(); }, false, amx_packed_bytes,
                      amx_pack});
   std::erase_if(impls, [&](const GemmImpl& impl) { return !impl.accepts(type, cpu::isa()); });
   return impls;
@@ -343,7 +343,7 @@ TEST(Gemm, PackedWeightsGiveTheSameBits) {
           pack.ldb = weights.ld();
           for (; pack.row_begin < (transposed ? size.n : size.k); pack.row_begin = pack.row_end) {
             pack.row_end = pack.row_begin + kPackedRows;
-            pack.past_cache = true;
+            pack.non_temporal = true;
             impl.pack(pack);
           }
           Matrix by_rows(DType::f32, size.m, size.n, 3);

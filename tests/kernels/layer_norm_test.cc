@@ -1,10 +1,10 @@
-#include "hearth/kernels/layer_norm.h"
+#include "hearth/kernels/rows/layer_norm.h"
 
 #include <gtest/gtest.h>
 
 #include <tuple>
 
-#include "hearth/kernels/reference.h"
+#include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/sequences.h"
 
@@ -66,7 +66,8 @@ TEST(LayerNorm, MatchesReference) {
           for (const std::int64_t cols : {2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 129, 200}) {
             Problem fast(type, sequences, cols, residual, p), plain(type, sequences, cols, residual, p);
             for (Problem* problem : {&fast, &plain})
-              problem->grads.accumulate_dresidual = problem->grads.accumulate_parameters = accumulate;
+              problem->grads.accumulate_dresidual = problem->grads.accumulate_dgamma = problem->grads.accumulate_dbeta =
+                  accumulate;
 
             layer_norm_forward(fast.args);
             reference::layer_norm_forward(plain.args);

@@ -1,6 +1,6 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/kernels/math_test.cc"
-#include "hearth/kernels/simd.h"
+#include "hearth/kernels/simd/simd.h"
 // After simd.h.
 #include <gtest/gtest.h>
 #include <hwy/foreach_target.h>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "hearth/kernels/math-inl.h"
+#include "hearth/kernels/simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {

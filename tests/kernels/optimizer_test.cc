@@ -1,4 +1,4 @@
-#include "hearth/kernels/optimizer.h"
+#include "hearth/kernels/update/optimizer.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <tuple>
 
-#include "hearth/kernels/reference.h"
+#include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
 
 namespace hearth::kernels {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hearth/kernels/sequences.h"
+#include "hearth/kernels/rows/sequences.h"
 
 namespace hearth::kernels {
 

@@ -1,4 +1,4 @@
-#include "hearth/kernels/simd.h"
+#include "hearth/kernels/simd/simd.h"
 
 #include <gtest/gtest.h>
 

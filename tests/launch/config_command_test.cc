@@ -1,5 +1,5 @@
 #include "hearth/io/file.h"
-#include "hearth/launch/launch_config.h"
+#include "hearth/launch/config/launch_config.h"
 #include "tests/launch/conversation.h"
 #include "tests/support.h"
 

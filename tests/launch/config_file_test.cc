@@ -3,8 +3,8 @@
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/io/yaml.h"
-#include "hearth/launch/launch_config.h"
-#include "hearth/launch/launch_keys.h"
+#include "hearth/launch/config/launch_config.h"
+#include "hearth/launch/config/launch_keys.h"
 #include "tests/support.h"
 
 namespace hearth::launch {

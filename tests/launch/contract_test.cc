@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "hearth/cpu/topology.h"
-#include "hearth/launch/ports.h"
+#include "hearth/launch/plan/ports.h"
 #include "tests/launch/launch_program.h"
 
 namespace hearth {

@@ -1,4 +1,4 @@
-#include "hearth/launch/cpu_list.h"
+#include "hearth/launch/place/cpu_list.h"
 
 #include "tests/support.h"
 

@@ -2,7 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "hearth/launch/ports.h"
+#include "hearth/launch/plan/ports.h"
 #include "tests/launch/launch_program.h"
 #include "tests/launch/process_state.h"
 

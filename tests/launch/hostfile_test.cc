@@ -1,4 +1,4 @@
-#include "hearth/launch/hostfile.h"
+#include "hearth/launch/plan/hostfile.h"
 
 #include "tests/support.h"
 

@@ -1,4 +1,4 @@
-#include "hearth/launch/launch_options.h"
+#include "hearth/launch/plan/launch_options.h"
 
 #include "tests/support.h"
 

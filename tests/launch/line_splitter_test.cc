@@ -1,4 +1,4 @@
-#include "hearth/launch/line_splitter.h"
+#include "hearth/launch/watch/line_splitter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "hearth/launch/mpirun_command.h"
+#include "hearth/launch/plan/mpirun_command.h"
 
 #include <fmt/ranges.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 LaunchPlan plan_of(int machines, int ranks) {
   LaunchPlan plan;
-  plan.way = Way::mpirun;
+  plan.method = StartMethod::mpirun;
   plan.num_machines = machines;
   plan.num_processes = ranks;
   plan.local_processes = ranks / machines;

@@ -1,4 +1,4 @@
-#include "hearth/launch/openmp_settings.h"
+#include "hearth/launch/place/openmp_settings.h"
 
 #include <cstdlib>
 

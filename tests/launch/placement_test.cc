@@ -1,4 +1,4 @@
-#include "hearth/launch/placement.h"
+#include "hearth/launch/place/placement.h"
 
 #include <set>
 

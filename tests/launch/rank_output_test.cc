@@ -1,4 +1,4 @@
-#include "hearth/launch/rank_output.h"
+#include "hearth/launch/watch/rank_output.h"
 
 #include "hearth/io/file.h"
 #include "tests/pseudo_terminal.h"

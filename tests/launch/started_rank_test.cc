@@ -1,4 +1,4 @@
-#include "hearth/launch/started_rank.h"
+#include "hearth/launch/place/started_rank.h"
 
 #include <sched.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "hearth/launch/supervisor.h"
+#include "hearth/launch/watch/supervisor.h"
 
 #include <linux/sched.h>
 #include <sched.h>

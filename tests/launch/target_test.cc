@@ -1,4 +1,4 @@
-#include "hearth/launch/target.h"
+#include "hearth/launch/plan/target.h"
 
 #include <ctime>
 

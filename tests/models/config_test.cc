@@ -84,7 +84,7 @@ TEST_F(ConfigFile, LeavesTheRestToDefaults) {
                             "hidden_dropout_prob", "attention_probs_dropout_prob"})
     config_.erase(field);
   write_config(config_);
-  const nn::EncoderConfig encoder = load(kQa)->backbone_config();
+  const nn::TransformerConfig encoder = load(kQa)->backbone_config();
   EXPECT_EQ(encoder.token_types, 2);
   EXPECT_EQ(encoder.eps, 1e-12f);
   EXPECT_EQ(encoder.activation, Activation::gelu);
@@ -131,14 +131,16 @@ TEST_F(ConfigFile, AsksForNothingUnsupported) {
   expect_refused({"\"sinusoidal_pos_embds\" is true; only false is supported"});
 }
 
-TEST_F(ConfigFile, ClassifiesWithOneLabelAnExample) {
+TEST_F(ConfigFile, NamesAProblemOfClassification) {
   for (const char* model : {"bert-qa", "distilbert-qa", "roberta-cls"}) {
     use(model);
-    for (const char* problem : {"regression", "multi_label_classification"}) {
+    for (const io::Json& problem : {io::Json("ranking"), io::Json(3)}) {
       config_["problem_type"] = problem;
-      expect_refused({"\"problem_type\" is \"" + std::string(problem) + "\""}, HeadKind::sequence_classification);
+      expect_refused({"\"problem_type\" is " + problem.dump(), "it must be regression, single_label_classification or"},
+                     HeadKind::sequence_classification);
     }
-    for (const io::Json& problem : {io::Json("single_label_classification"), io::Json(nullptr)}) {
+    for (const io::Json& problem : {io::Json("regression"), io::Json("multi_label_classification"),
+                                    io::Json("single_label_classification"), io::Json(nullptr)}) {
       config_["problem_type"] = problem;
       EXPECT_NO_THROW(build_model(Config(config_, config_file()), HeadKind::sequence_classification, 1)) << model;
     }

@@ -179,14 +179,14 @@ TEST_F(BadWeights, LackManyKeys) {
 
 TEST_F(BadWeights, HaveAnotherShape) {
   weights_["bert.encoder.layer.0.output.dense.weight"] = Tensor::zeros({64, 161}, DType::f32);
-  expect_refused({"bert.encoder.layer.0.output.dense.weight has shape (64, 161), but config.json asks for (64, 160)"});
+  expect_refused({"bert.encoder.layer.0.output.dense.weight has shape (64, 161), but (64, 160) is needed"});
 }
 
 TEST_F(BadWeights, AreReportedTogether) {
   weights_.erase("bert.embeddings.word_embeddings.weight");
   weights_["qa_outputs.bias"] = Tensor::zeros({3}, DType::f32);
-  expect_refused({"missing bert.embeddings.word_embeddings.weight",
-                  "qa_outputs.bias has shape (3), but config.json asks for (2)"});
+  expect_refused(
+      {"missing bert.embeddings.word_embeddings.weight", "qa_outputs.bias has shape (3), but (2) is needed"});
 }
 
 TEST_F(BadWeights, AreNoFloats) {

@@ -14,7 +14,7 @@
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
-#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/models/pretrained.h"
 #include "tests/support.h"
 

@@ -6,6 +6,7 @@
 
 #include "hearth/cpu/parallel.h"
 #include "tests/models/model_folder.h"
+#include "tests/models/small_models.h"
 
 namespace hearth::models {
 namespace {
@@ -16,78 +17,6 @@ class Models : public testing::Test {
   Models() { cpu::set_num_threads(1); }
   ~Models() override { cpu::set_num_threads(0); }
 };
-
-struct Built {
-  std::string golden;
-  HeadKind head;
-};
-
-const std::vector<Built> kModels = {{"bert-qa", HeadKind::question_answering},
-                                    {"bert-qa", HeadKind::sequence_classification},
-                                    {"bert-qa", HeadKind::masked_lm},
-                                    {"distilbert-qa", HeadKind::question_answering},
-                                    {"distilbert-qa", HeadKind::sequence_classification},
-                                    {"roberta-cls", HeadKind::question_answering},
-                                    {"roberta-cls", HeadKind::sequence_classification},
-                                    {"bert-qa", HeadKind::token_classification},
-                                    {"distilbert-qa", HeadKind::token_classification},
-                                    {"roberta-cls", HeadKind::token_classification}};
-
-std::unique_ptr<Pretrained> build(const Built& built, const std::string& overrides = "") {
-  Config config = Config::read(golden(built.golden));
-  config.override_fields(overrides, std::array<std::string_view, 1>{"num_labels"});
-  return build_model(std::move(config), built.head, 42);
-}
-
-Batch small_batch(HeadKind head) {
-  Batch batch;
-  for (std::uint32_t s = 0; s < 3; ++s) {
-    std::vector<std::int32_t> ids;
-    for (std::uint32_t i = 0; i < 10 + 9 * s; ++i)
-      ids.push_back(static_cast<std::int32_t>(3 + (s * 77 + i * 13) % 900));
-    batch.append(ids, std::vector<std::int32_t>(ids.size()), s);
-  }
-  if (head == HeadKind::question_answering) {
-    batch.labels = {{"start_positions", {1, 5, 0}}, {"end_positions", {3, 7, 0}}};
-  } else if (head == HeadKind::sequence_classification) {
-    batch.labels = {{"labels", {1, 0, 1}}};
-  } else {
-    const std::int64_t classes = head == HeadKind::masked_lm ? 997 : 2;
-    std::vector<std::int64_t>& labels = batch.labels["labels"];
-    for (std::int64_t t = 0; t < batch.tokens(); ++t)
-      labels.push_back(t % 7 == 0 ? batch.input_ids[t] % classes : -100);
-  }
-  return batch;
-}
-
-struct Step {
-  std::vector<float> logits, grads;
-  float loss = 0;
-  std::vector<std::int64_t> ready;  // offsets
-  bool operator==(const Step&) const = default;
-};
-
-// `ctx` holds the options of the pass.
-Step train(Pretrained& model, const Batch& batch, ops::Context ctx = {}) {
-  Tape tape;
-  ctx.tape = &tape;
-  ctx.training = true;
-  ctx.seed = 1;
-  model.parameters().zero_grad();
-  const nn::ModelOutput output = model.forward(ctx, batch);
-  Step step;
-  step.loss = output.loss.value().item();
-  for (const auto& [name, logits] : output.logits)
-    step.logits.insert(step.logits.end(), logits.value().data<float>(),
-                       logits.value().data<float>() + logits.value().size());
-  tape.backward(output.loss, 1, [&](Parameter& parameter) { step.ready.push_back(parameter.offset); });
-  model.parameters().complete_grads();
-  const Tensor& grads = model.parameters().grad();
-  step.grads.assign(grads.data<float>(), grads.data<float>() + grads.size());
-  return step;
-}
-
-std::string describe(const Built& built) { return built.golden + " for " + std::string(name_of(built.head)); }
 
 TEST_F(Models, ReportGradientsFromTheArenasBeginningToItsEnd) {
   for (const Built& built : kModels) {
@@ -153,12 +82,45 @@ TEST_F(Models, LearnInNarrowFormatsWhatTheyLearnInF32) {
   }
 }
 
+// The tape keeps what backward reads of the batch.
+TEST_F(Models, LearnFromABatchThatTheCallerHasLetGo) {
+  for (const Built& built : kModels) {
+    const auto model = build(built);
+    for (const bool checkpointing : {false, true}) {
+      ops::Context ctx;
+      ctx.gradient_checkpointing = checkpointing;
+      const Step expected = train(*model, small_batch(built.head), ctx);
+      std::weak_ptr<const Batch> seen;
+      {
+        Tape tape;
+        ctx.tape = &tape;
+        ctx.training = true;
+        ctx.seed = 1;
+        model->parameters().zero_grad();
+        BatchPtr batch = shared_batch(small_batch(built.head));
+        seen = batch;
+        const Var loss = model->forward(ctx, batch).loss;
+        batch.reset();
+        EXPECT_FALSE(seen.expired()) << describe(built);
+        const std::vector<BatchPtr> others(100,
+                                           shared_batch(small_batch(built.head)));  // take its memory, if it is free
+        tape.backward(loss, 1);
+        model->parameters().complete_grads();
+      }
+      EXPECT_TRUE(seen.expired()) << describe(built);
+      const Tensor& grads = model->parameters().grad();
+      EXPECT_EQ(std::vector<float>(grads.data<float>(), grads.data<float>() + grads.size()), expected.grads)
+          << describe(built);
+    }
+  }
+}
+
 TEST_F(Models, SmoothLabels) {
   const Built built{"bert-qa", HeadKind::sequence_classification};
   const auto model = build(built);
   const Batch batch = small_batch(built.head);
   const Step plain = train(*model, batch);
-  const Step smooth = train(*model, batch, {.label_smoothing = 0.2f});
+  const Step smooth = train(*model, batch, {.loss = {.label_smoothing = 0.2f}});
   double expected = 0;
   for (std::size_t row = 0; row < 3; ++row) {
     const double a = plain.logits[2 * row], b = plain.logits[2 * row + 1];
@@ -173,20 +135,46 @@ TEST_F(Models, HaveNoLossWithoutLabels) {
     Batch batch = small_batch(built.head);
     batch.labels.clear();
     ops::Context ctx;
-    const nn::ModelOutput output = build(built)->forward(ctx, batch);
+    const nn::ModelOutput output = build(built)->forward(ctx, shared_batch(batch));
     EXPECT_FALSE(output.loss.defined());
     EXPECT_EQ(output.logits.size(), built.head == HeadKind::question_answering ? 2u : 1u);
   }
 }
 
-TEST_F(Models, RefuseToTrainARegression) {
+// One label is a regression, as in transformers.
+TEST_F(Models, LearnARegression) {
   const Built built{"roberta-cls", HeadKind::sequence_classification};
   const auto model = build(built, "num_labels=1");
   Batch batch = small_batch(built.head);
-  EXPECT_THROW(train(*model, batch), Error);
-  batch.labels.clear();
   ops::Context ctx;
-  EXPECT_EQ(model->forward(ctx, batch).logits.front().second.value().shape(), (Shape{3, 1}));
+  const nn::ModelOutput output = model->forward(ctx, shared_batch(batch));
+  EXPECT_EQ(output.logits.front().second.value().shape(), (Shape{3, 1}));
+  EXPECT_FALSE(output.loss.defined());  // classes are no targets of a regression
+  batch.labels.clear();
+  batch.float_labels = {{"labels", {0.5f, -1.0f, 2.5f}}};
+  const Step step = train(*model, batch);
+  double expected = 0;
+  for (std::size_t row = 0; row < 3; ++row)
+    expected += std::pow(double{step.logits[row]} - batch.float_labels.at("labels")[row], 2) / 3;
+  EXPECT_NEAR(step.loss, expected, 1e-6);
+  EXPECT_TRUE(std::ranges::any_of(step.grads, [](float grad) { return grad != 0; }));
+}
+
+// Float labels of several classes are independent of each other.
+TEST_F(Models, LearnSeveralLabelsAtOnce) {
+  const Built built{"bert-qa", HeadKind::sequence_classification};
+  const auto model = build(built, "num_labels=4");
+  Batch batch = small_batch(built.head);
+  batch.labels.clear();
+  batch.float_labels = {{"labels", {1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0}}};
+  const Step step = train(*model, batch);
+  ASSERT_EQ(step.logits.size(), 12u);
+  double expected = 0;
+  for (std::size_t i = 0; i < 12; ++i) {
+    const double x = step.logits[i];
+    expected += (std::log1p(std::exp(x)) - x * batch.float_labels.at("labels")[i]) / 12;
+  }
+  EXPECT_NEAR(step.loss, expected, 1e-6);
 }
 
 TEST_F(Models, KnowTheLongestSequenceTheyRead) {

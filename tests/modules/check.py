@@ -9,7 +9,7 @@ import sys
 
 # Headers of third-party libraries, and the files or modules that may include them.
 FENCES = {
-    "dnnl": ["kernels/gemm_onednn.cc"],
+    "dnnl": ["kernels/gemm/onednn.cc"],
     "hwy/": ["kernels/"],
     "immintrin.h": ["kernels/", "cpu/"],
     "hwloc": ["cpu/topology.cc"],

@@ -46,7 +46,7 @@ class Check(unittest.TestCase):
         self.expect_fault("the module extra is not in CMakeLists.txt", **{"hearth/extra/a.h": "\n"})
 
     def test_a_library_outside_its_fence(self):
-        self.expect_fault("which only kernels/gemm_onednn.cc may include",
+        self.expect_fault("which only kernels/gemm/onednn.cc may include",
                           **{"hearth/nn/more.h": "#include <dnnl.hpp>\n"})
 
 

@@ -27,8 +27,8 @@ using Positions = Encoders;
 constexpr EncoderNames kNames{"layer",          "query", "key",    "value", "attention",
                               "attention_norm", "wide",  "narrow", "norm"};
 
-EncoderConfig small_config() {
-  EncoderConfig config;
+TransformerConfig small_config() {
+  TransformerConfig config;
   config.vocab_size = 60;
   config.hidden = 32;
   config.layers = 2;
@@ -43,15 +43,14 @@ EncoderConfig small_config() {
 }
 
 struct TestEncoder {
-  explicit TestEncoder(const EncoderConfig& config) : encoder(Cursor(blueprint), config, kNames) {
-    blueprint.parameters.allocate();
-    for (const auto& parameter : blueprint.parameters.parameters())
-      for (const Parameter::Part& part : parameter->parts) initialise(blueprint, *parameter, part, 1);
+  explicit TestEncoder(const TransformerConfig& config) : encoder(ParameterScope(builder), config, kNames) {
+    builder.parameters.allocate();
+    for (const NamedParameter& each : builder.parameters.named()) initialise(builder, each.name, each.value, 1);
   }
 
   // The hidden states (T, H) of a training step, and the gradients of the sum of their squares, halved.
   std::vector<float> run(const Batch& batch, DType compute = DType::f32, const GradReady& ready = {}) {
-    blueprint.parameters.zero_grad();
+    builder.parameters.zero_grad();
     Tape tape;
     ops::Context ctx;
     ctx.tape = &tape;
@@ -60,20 +59,21 @@ struct TestEncoder {
     ctx.gradient_checkpointing = gradient_checkpointing;
     ctx.seed = 42;
     ctx.step = 5;
-    ctx.sequences = sequences_of(batch);
-    const Var y = encoder(ctx, batch);
+    const BatchPtr shared = shared_batch(batch);
+    ctx.begin(shared);
+    const Var y = encoder(ctx, *shared);
     hidden = y.value().clone();
     tape.backward_from(y, y.value().clone(), ready);
-    blueprint.parameters.complete_grads();
+    builder.parameters.complete_grads();
     return compute == DType::f32 ? values_of(hidden) : std::vector<float>{};
   }
 
   static std::vector<float> values_of(const Tensor& tensor) {
     return {tensor.data<float>(), tensor.data<float>() + tensor.size()};
   }
-  std::vector<float> grads() const { return values_of(blueprint.parameters.grad()); }
+  std::vector<float> grads() const { return values_of(builder.parameters.grad()); }
 
-  Blueprint blueprint;
+  ModelBuilder builder;
   Encoder encoder;
   bool gradient_checkpointing = false;
   Tensor hidden;
@@ -114,7 +114,7 @@ std::vector<float> rows_of(const std::vector<float>& hidden, const Batch& batch,
   const auto s = static_cast<std::size_t>(std::ranges::find(batch.samples, sample) - batch.samples.begin());
   const std::int64_t width = static_cast<std::int64_t>(hidden.size()) / batch.tokens();
   const auto begin = hidden.begin() + batch.starts[s] * width;
-  return {begin, begin + batch.keys[s] * width};
+  return {begin, begin + batch.key_counts[s] * width};
 }
 
 TEST_F(Encoders, GivesTheSameForARealTokenWhateverLiesAroundIt) {
@@ -161,7 +161,7 @@ TEST_F(Encoders, CheckpointingGivesTheSameBits) {
 }
 
 TEST_F(Encoders, CheckpointingKeepsLess) {
-  EncoderConfig config = small_config();
+  TransformerConfig config = small_config();
   config.layers = 8;
   const Batch batch = batch_of({0, 1, 2}, 40);
   const auto kept = [&](bool checkpointing) {
@@ -170,9 +170,10 @@ TEST_F(Encoders, CheckpointingKeepsLess) {
     ops::Context ctx;
     ctx.tape = &tape;
     ctx.gradient_checkpointing = checkpointing;
-    ctx.sequences = sequences_of(batch);
+    const BatchPtr shared = shared_batch(batch);
+    ctx.begin(shared);
     const std::size_t before = cpu::pool_stats().in_use_bytes;
-    const Var y = test.encoder(ctx, batch);
+    const Var y = test.encoder(ctx, *shared);
     return cpu::pool_stats().in_use_bytes - before;
   };
   kept(false);  // scratch that stays
@@ -183,7 +184,7 @@ TEST_F(Encoders, ReportsGradientsFromTheArenasBeginningToItsEnd) {
   TestEncoder test(small_config());
   std::vector<std::int64_t> offsets;
   test.run(batch_of({0}), DType::f32, [&](Parameter& parameter) { offsets.push_back(parameter.offset); });
-  EXPECT_EQ(offsets.size(), test.blueprint.parameters.parameters().size());
+  EXPECT_EQ(offsets.size(), test.builder.parameters.parameters().size());
   EXPECT_TRUE(std::ranges::is_sorted(offsets));
 }
 
@@ -199,7 +200,7 @@ TEST_F(Encoders, AStepTakesNoNewMemoryOnceOneHasRun) {
 }
 
 TEST_F(Encoders, RefusesHeadsThatDoNotDivideItsWidth) {
-  EncoderConfig config = small_config();
+  TransformerConfig config = small_config();
   config.heads = 5;
   EXPECT_THROW(TestEncoder{config}, Error);
 }
@@ -213,14 +214,14 @@ TEST_F(Encoders, CountsOperations) {
 
 // An encoder that shows each token's position: word embeddings are zero, those of position p have their largest value
 // at p, and nothing follows but the norm.
-std::vector<int> positions_of(EncoderConfig config, const Batch& batch) {
+std::vector<int> positions_of(TransformerConfig config, const Batch& batch) {
   config.layers = 0;
   config.hidden_dropout = 0;
   config.hidden = config.positions;
   config.heads = 1;
   config.token_types = 0;
   TestEncoder test(config);
-  const auto& parameters = test.blueprint.parameters.parameters();
+  const auto& parameters = test.builder.parameters.parameters();
   parameters[0]->master.fill_zero();
   parameters[1]->master.fill_zero();
   for (std::int64_t p = 0; p < config.positions; ++p) parameters[1]->master.data<float>()[p * config.hidden + p] = 1;
@@ -244,21 +245,21 @@ TEST_F(Positions, CountEveryToken) {
 }
 
 TEST_F(Positions, OfRobertaFollowItsPadding) {
-  EncoderConfig config = small_config();
+  TransformerConfig config = small_config();
   config.padding_id = 1;
   config.positions_follow_padding = true;
   EXPECT_EQ(positions_of(config, padded_batch(1)), (std::vector<int>{2, 3, 4, 1, 1, 2, 1, 3, 2, 1, 1}));
 }
 
 TEST_F(Positions, PaddingReceivesNoGradient) {
-  EncoderConfig config = small_config();
+  TransformerConfig config = small_config();
   config.padding_id = 1;
   for (const bool roberta : {false, true}) {
     config.positions_follow_padding = roberta;
     TestEncoder test(config);
     test.run(padded_batch(1));
     const auto row_has_grad = [&](std::size_t table, std::int64_t row) {
-      const Tensor grad = test.blueprint.parameters.parameters()[table]->grad.slice(row, row + 1);
+      const Tensor grad = test.builder.parameters.parameters()[table]->grad.slice(row, row + 1);
       return std::any_of(grad.data<float>(), grad.data<float>() + grad.size(), [](float g) { return g != 0; });
     };
     EXPECT_FALSE(row_has_grad(0, 1));

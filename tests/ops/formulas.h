@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "hearth/kernels/activation.h"
-#include "hearth/kernels/attention.h"
-#include "hearth/kernels/dropout.h"
-#include "hearth/kernels/sequences.h"
+#include "hearth/kernels/attention/attention.h"
+#include "hearth/kernels/rows/activation.h"
+#include "hearth/kernels/rows/dropout.h"
+#include "hearth/kernels/rows/sequences.h"
 #include "tests/ops/dual.h"
 
 // The operations once more, one number at a time as their definitions read.
@@ -50,7 +50,7 @@ inline Numbers linear(const Numbers& x, const Numbers& w, std::size_t inputs, co
 // Calls visit(sequence, position, token) for all tokens.
 template <class Visit>
 void for_each_token(const kernels::Sequences& sequences, const Visit& visit) {
-  for (std::size_t s = 0; s < sequences.keys.size(); ++s)
+  for (std::size_t s = 0; s < sequences.key_counts.size(); ++s)
     for (std::int64_t token = sequences.starts[s]; token < sequences.starts[s + 1]; ++token)
       visit(s, static_cast<std::uint32_t>(token - sequences.starts[s]), static_cast<std::size_t>(token));
 }
@@ -99,7 +99,7 @@ inline Numbers attention(const kernels::Sequences& sequences, const kernels::Dro
     for (std::size_t head = 0; head < heads; ++head) {
       Numbers weights;
       Dual total;
-      for (std::size_t key = 0; key < static_cast<std::size_t>(sequences.keys[s]); ++key) {
+      for (std::size_t key = 0; key < static_cast<std::size_t>(sequences.key_counts[s]); ++key) {
         Dual score;
         for (std::size_t d = head * dim; d < (head + 1) * dim; ++d)
           score += qkv[token * 3 * hidden + d] * qkv[(first + key) * 3 * hidden + hidden + d];

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hearth/cpu/parallel.h"
-#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/ops/context.h"
 #include "tests/ops/formulas.h"
 

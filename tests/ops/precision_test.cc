@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "hearth/kernels/gemm.h"
+#include "hearth/kernels/gemm/gemm.h"
 
 namespace hearth::ops {
 namespace {
@@ -17,11 +17,11 @@ TEST(Precision, TheTableIsInTheOrderOfItsValues) {
 }
 
 TEST(Precision, ActivationsAreNarrowAndWhatAddsUpIsNot) {
-  EXPECT_EQ(format_of(Value::activation, DType::bf16), DType::bf16);
-  EXPECT_EQ(format_of(Value::product_operand, DType::f16), DType::f16);
-  for (const Value value : {Value::product_sum, Value::statistic, Value::logit, Value::loss, Value::weight,
+  EXPECT_EQ(value_dtype(Value::activation, DType::bf16), DType::bf16);
+  EXPECT_EQ(value_dtype(Value::matmul_operand, DType::f16), DType::f16);
+  for (const Value value : {Value::matmul_sum, Value::statistic, Value::logit, Value::loss, Value::weight,
                             Value::weight_gradient, Value::moment})
-    EXPECT_EQ(format_of(value, DType::bf16), DType::f32);
+    EXPECT_EQ(value_dtype(value, DType::bf16), DType::f32);
 }
 
 TEST(Precision, TheDocumentShowsTheTable) {
@@ -31,7 +31,7 @@ TEST(Precision, TheDocumentShowsTheTable) {
   for (const PrecisionRow& row : kPrecision) {
     std::string line = fmt::format("| {} |", row.name);
     for (const DType compute : {DType::f32, DType::bf16, DType::f16})
-      line += fmt::format(" {} |", name_of(format_of(row.value, compute)));
+      line += fmt::format(" {} |", name_of(value_dtype(row.value, compute)));
     EXPECT_NE(text.str().find(line + "\n"), std::string::npos) << line;
   }
 }

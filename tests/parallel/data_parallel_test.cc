@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <type_traits>
 
 #include "hearth/cpu/memory.h"
 #include "tests/parallel/toy_team.h"
@@ -30,18 +31,18 @@ DataParallelOptions sharded(bool on) {
   return options;
 }
 
-double take_steps(ToyParameters& toy, DataParallel& learner, int steps) {
+double take_steps(ToyParameters& toy, DataParallel& ddp, int steps) {
   double norm = 0;
   for (int step = 0; step < steps; ++step) {
     toy.store.zero_grad();
     Tape tape;
-    const auto factor = static_cast<float>(learner.team().rank() - 2 * learner.steps());
+    const auto factor = static_cast<float>(ddp.team().rank() - 2 * ddp.steps());
     const Var loss = toy.forward(tape, factor);
-    learner.backward(tape, loss, 0.1f, std::array{1.0, 0.5 * learner.team().rank()});
-    const std::span<const double> reports = learner.finish();
-    EXPECT_EQ(reports[0], learner.team().size());
-    norm = learner.grad_norm();
-    learner.step(0.01, 0.5f);
+    ddp.backward(tape, loss, 0.1f, std::array{1.0, 0.5 * ddp.team().rank()});
+    const std::span<const double> reports = ddp.finish();
+    EXPECT_EQ(reports[0], ddp.team().size());
+    norm = ddp.grad_norm();
+    ddp.step(0.01, 0.5f);
   }
   return norm;
 }
@@ -68,9 +69,9 @@ Outcome outcome_of(int ranks, const std::string& name, bool shard) {
   std::mutex mutex;
   run_team(ranks, [&](const Team& team) {
     ToyParameters toy(kSizes);
-    DataParallel learner(toy.store, optimizer(name), team, sharded(shard));
-    const double norm = take_steps(toy, learner, 5);
-    const optim::Optimizer::State state = learner.state();
+    DataParallel ddp(toy.store, optimizer(name), team, sharded(shard));
+    const double norm = take_steps(toy, ddp, 5);
+    const optim::Optimizer::State state = ddp.state();
     const std::lock_guard lock(mutex);
     if (outcome.weights.empty()) outcome.weights = weights(toy);
     EXPECT_EQ(outcome.weights, weights(toy));  // the same bits on all ranks
@@ -122,9 +123,9 @@ TEST(DataParallel, StateOfAnyNumberOfRanksIsResumedByAnyOther) {
   std::vector<float> saved_weights;
   run_team(2, [&](const Team& team) {
     ToyParameters toy(kSizes);
-    DataParallel learner(toy.store, optimizer("adamw_torch"), team, sharded(true));
-    take_steps(toy, learner, 3);
-    const auto state = learner.state();
+    DataParallel ddp(toy.store, optimizer("adamw_torch"), team, sharded(true));
+    take_steps(toy, ddp, 3);
+    const auto state = ddp.state();
     if (!team.is_first()) return;
     saved = copied(state);
     saved_weights = weights(toy);
@@ -136,11 +137,11 @@ TEST(DataParallel, StateOfAnyNumberOfRanksIsResumedByAnyOther) {
     for (const bool shard : {false, true})
       run_team(ranks, [&](const Team& team) {
         ToyParameters toy(kSizes);
-        DataParallel learner(toy.store, optimizer("adamw_torch"), team, sharded(shard));
-        learner.load_state(5, 3, read);
-        EXPECT_EQ(learner.steps(), 5);
-        EXPECT_EQ(learner.moment_steps(), 3);
-        const auto state = learner.state();
+        DataParallel ddp(toy.store, optimizer("adamw_torch"), team, sharded(shard));
+        ddp.load_state(5, 3, read);
+        EXPECT_EQ(ddp.steps(), 5);
+        EXPECT_EQ(ddp.moment_steps(), 3);
+        const auto state = ddp.state();
         if (team.is_first()) {
           EXPECT_EQ(copied(state), saved);
         }
@@ -155,17 +156,52 @@ TEST(DataParallel, MomentsThatBeginAnewMakeAFirstUpdate) {
   optim::OptimizerOptions options;
   DataParallel first(toy.store, options), resumed(anew.store, options);
   resumed.start_anew(kEarlier);
-  for (const auto& [parameters, learner] : {std::pair(&toy, &first), std::pair(&anew, &resumed)}) {
+  for (const auto& [parameters, ddp] : {std::pair(&toy, &first), std::pair(&anew, &resumed)}) {
     parameters->store.zero_grad();
     Tape tape;
     const Var loss = parameters->forward(tape, 1);
-    learner->backward(tape, loss, 1, {});
-    learner->finish();
-    learner->step(0.01, 1);
+    ddp->backward(tape, loss, 1, {});
+    ddp->finish();
+    ddp->step(0.01, 1);
   }
   EXPECT_EQ(weights(anew), weights(toy));
   EXPECT_EQ(resumed.steps(), kEarlier + 1);
   EXPECT_EQ(resumed.moment_steps(), 1);
+}
+
+// The reducer refers to the partition beside it.
+static_assert(!std::is_copy_constructible_v<DataParallel> && !std::is_copy_assignable_v<DataParallel>);
+static_assert(!std::is_move_constructible_v<DataParallel> && !std::is_move_assignable_v<DataParallel>);
+
+// To the other ranks a model with frozen parameters is one without them.
+TEST(DataParallel, FrozenParametersStayWhereTheyAre) {
+  const std::vector<std::int64_t> trained = {16, 64, 5}, all = {48, 16, 64, 1000, 5};
+  const std::set<std::string> frozen{"w0", "w3"};
+  for (const bool shard : {false, true}) {
+    std::vector<std::vector<float>> others(2);
+    run_team(2, [&](const Team& team) {
+      ToyParameters small(trained), whole(all, frozen);
+      EXPECT_EQ(whole.store.size(), small.store.size());
+      DataParallel without(small.store, optimizer("adamw_torch"), team, sharded(shard));
+      DataParallel with(whole.store, optimizer("adamw_torch"), team, sharded(shard));
+      take_steps(small, without, 3);
+      take_steps(whole, with, 3);
+      EXPECT_EQ(with.reducer().launched_bytes(), static_cast<std::size_t>(whole.store.size()) * sizeof(float));
+      EXPECT_EQ(with.reducer().launched_bytes(), without.reducer().launched_bytes());
+      for (const std::size_t k : {0, 3}) {
+        EXPECT_FALSE(whole[k].grad.defined());
+        for (std::int64_t i = 0; i < whole[k].master.size(); ++i) EXPECT_EQ(whole[k].master.data<float>()[i], 0.5f);
+      }
+      const auto state = with.state();
+      if (team.is_first()) {
+        EXPECT_EQ(copied(state).size(), 2 * trained.size());
+        for (const auto& [name, values] : copied(state)) EXPECT_FALSE(name.ends_with("w0") || name.ends_with("w3"));
+      }
+      others[static_cast<std::size_t>(team.rank())] = weights(whole);
+    });
+    EXPECT_EQ(others[0], others[1]);
+    EXPECT_NE(others[0], weights(ToyParameters(all, frozen)));
+  }
 }
 
 TEST(DataParallel, AdafactorIsNotSharded) {

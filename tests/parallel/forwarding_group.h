@@ -12,6 +12,7 @@ class ForwardingGroup : public ProcessGroup {
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
   std::string_view backend() const override { return inner_.backend(); }
+  bool overlaps_without_threads() const override { return inner_.overlaps_without_threads(); }
   WorkPtr all_reduce(void* data, std::size_t count, DType type, ReduceOp op) override {
     return inner_.all_reduce(data, count, type, op);
   }

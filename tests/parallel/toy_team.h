@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,10 +61,14 @@ class NotingGroup final : public comm::ForwardingGroup {
 // added once a pass.
 class ToyParameters {
  public:
-  explicit ToyParameters(const std::vector<std::int64_t>& sizes) {
+  // The parameters of these names are frozen.
+  explicit ToyParameters(const std::vector<std::int64_t>& sizes, const std::set<std::string>& frozen = {}) {
     for (std::size_t k = 0; k < sizes.size(); ++k)
       parameters_.push_back(&store.add({{"w" + std::to_string(k), Shape({sizes[k]})}}));
+    store.freeze([&](std::string_view name) { return frozen.contains(std::string(name)); });
     store.allocate();
+    for (const Parameter* parameter : parameters_)
+      if (!parameter->trainable) std::fill_n(parameter->master.data<float>(), parameter->master.size(), 0.5f);
     for (std::int64_t i = 0; i < store.size(); ++i) store.master().data<float>()[i] = 0.01f * static_cast<float>(i % 7);
     store.mark_changed();
   }
@@ -74,7 +80,7 @@ class ToyParameters {
     *one.data<float>() = 1;
     Var value = tape.record(one, [](const Tensor&) {});
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
-      if (uses && !uses(k)) continue;
+      if ((uses && !uses(k)) || !parameters_[k]->trainable) continue;
       tape.use(*parameters_[k]);
       value = tape.record(one, [this, k, factor, notes, before = value](Tensor dy) {
         add_gradient(k, factor, dy.item());

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Jobs across four hosts on one machine: hosts.py ROW BUILD ENGINES. `list` instead of a row names them all.
+"""Jobs across four hosts on one machine: hosts.py ROW BUILD BACKENDS. `list` instead of a row names them all.
 
 A host is a network namespace with an address of its own on a bridge, a name of its own and a disk of its own; what
 mpirun would do with ssh is done by a wrapper that enters the namespace. All of it lives in namespaces of this test, as

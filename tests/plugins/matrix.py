@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One row of the matrix of backends and launchers: matrix.py ROW BUILD ENGINES. `list` instead of a row names them all.
+"""One row of the matrix of backends and launchers: matrix.py ROW BUILD BACKENDS. `list` instead of a row names them all.
 
 Each row starts real processes with a real launcher; a launcher that cannot start is a failure. The checks are in
 worker.cc."""
@@ -13,13 +13,13 @@ import sys
 import tempfile
 import time
 
-ROW, BUILD, ENGINES = (sys.argv + ["", "", ""])[1:4]
+ROW, BUILD, BACKENDS = (sys.argv + ["", "", ""])[1:4]
 WORKER = os.path.join(BUILD, "bin", "plugin_worker")
 SECONDS = 240
 
 MPICH = ["mpirun.mpich"]
 OPENMPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"]
-INTEL = [os.path.join(ENGINES, "bin", "mpirun")]
+INTEL = [os.path.join(BACKENDS, "bin", "mpirun")]
 PLAIN = []
 
 OF_MPICH = ["loaded=libmpich.so.12", "absent=libmpi.so", "absent=libgloo.so", "absent=libccl.so"]
@@ -51,7 +51,7 @@ def environment(extra):
         clean.pop(name, None)
     clean.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), OMP_NUM_THREADS="1", CCL_WORKER_COUNT="1")
     # Intel's mpirun is a script that starts the first mpiexec.hydra of PATH.
-    clean["PATH"] = os.path.join(ENGINES, "bin") + ":" + clean.get("PATH", "/usr/bin:/bin")
+    clean["PATH"] = os.path.join(BACKENDS, "bin") + ":" + clean.get("PATH", "/usr/bin:/bin")
     clean.update(extra)
     return clean
 
@@ -115,7 +115,7 @@ def setvars():
     script = f'eval "$({BUILD}/bin/hearth env --setvars)" && command -v mpirun && ls "$LD_LIBRARY_PATH/libccl.so.1"'
     clean = {**environment({}), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(["/bin/sh", "-ec", script], env=clean, capture_output=True, text=True)
-    if done.returncode != 0 or os.path.join(ENGINES, "bin", "mpirun") not in done.stdout:
+    if done.returncode != 0 or os.path.join(BACKENDS, "bin", "mpirun") not in done.stdout:
         sys.exit(f"status {done.returncode}: {done.stdout}{done.stderr}")
 
 

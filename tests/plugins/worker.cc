@@ -15,7 +15,7 @@
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/comm/connect.h"
-#include "hearth/comm/engine_group.h"
+#include "hearth/comm/plugin_group.h"
 #include "hearth/comm/plugin_loader.h"
 #include "hearth/comm/tcp_store.h"
 #include "tests/plugins/collectives.h"
@@ -36,10 +36,10 @@ std::unique_ptr<ProcessGroup> connect_with_limit(const World& world, const std::
   } else {
     store = std::make_shared<StoreClient>(host, port, "", kTimeout);
   }
-  EngineOptions options;
+  PluginGroupOptions options;
   options.timeout = kTimeout;
   options.max_message_bytes = limit;
-  return std::make_unique<EngineGroup>(load_plugin(backend, world.launcher), world, store, options);
+  return std::make_unique<PluginGroup>(load_plugin(backend, world.launcher), world, store, options);
 }
 
 void work_until(ProcessGroup& group, int fault) {

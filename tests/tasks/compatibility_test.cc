@@ -6,7 +6,8 @@
 #include <fstream>
 
 #include "hearth/io/file.h"
-#include "hearth/tasks/qa_arguments.h"
+#include "hearth/tasks/common/model_arguments.h"
+#include "hearth/tasks/question_answering/question_answering.h"
 #include "tests/support.h"
 
 namespace hearth::tasks {
@@ -28,9 +29,13 @@ Names names_in(const char* file) {
 bool is_private(const std::string& field) { return field.starts_with('_'); }
 
 std::vector<Arguments::Declared> declared() {
-  RunQaArguments args;
+  ModelArguments model;
+  QuestionAnswering task;
+  TrainingArguments training;
   Arguments options;
-  declare(options, args);
+  declare(options, model);
+  task.declare(options);
+  declare(options, training);
   return options.declared();
 }
 

@@ -1,6 +1,5 @@
-#include "hearth/tasks/qa_answer.h"
-
 #include "hearth/io/json.h"
+#include "hearth/tasks/question_answering/answer.h"
 #include "tests/support.h"
 
 namespace hearth::tasks {

@@ -1,11 +1,12 @@
-#include "hearth/tasks/qa_arguments.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
 
 #include "hearth/base/error.h"
+#include "hearth/tasks/question_answering/arguments.h"
+#include "hearth/tasks/question_answering/question_answering.h"
+#include "hearth/tasks/run_arguments.h"
 #include "tests/support.h"
 
 namespace hearth::tasks {
@@ -21,12 +22,22 @@ Words command(const Words& more) {
   return words;
 }
 
+struct Parsed : RunArguments {
+  QaArguments data;
+};
+
+Parsed parse(const Words& words) {
+  QuestionAnswering task;
+  RunArguments shared = parse_run_arguments(task_command("run_qa"), task, words);
+  return {std::move(shared), task.arguments()};
+}
+
 std::string error_of(const Words& words) {
-  return hearth::error_of([&] { parse_qa_arguments(words); });
+  return hearth::error_of([&] { parse(words); });
 }
 
 TEST(QaArguments, DefaultsAreRunQas) {
-  const RunQaArguments args = parse_qa_arguments(command({}));
+  const Parsed args = parse(command({}));
   EXPECT_EQ(args.model.model_name_or_path, "DIR");
   EXPECT_EQ(args.model.model_revision, "main");
   EXPECT_EQ(args.data.max_seq_length, 384);
@@ -38,13 +49,13 @@ TEST(QaArguments, DefaultsAreRunQas) {
 }
 
 TEST(QaArguments, PaddingHasThreeStates) {
-  EXPECT_EQ(parse_qa_arguments(command({"--pad_to_max_length"})).data.pad_to_max_length, true);
-  EXPECT_EQ(parse_qa_arguments(command({"--pad-to-max-length", "False"})).data.pad_to_max_length, false);
-  EXPECT_EQ(parse_qa_arguments(command({"--no_pad_to_max_length"})).data.pad_to_max_length, false);
+  EXPECT_EQ(parse(command({"--pad_to_max_length"})).data.pad_to_max_length, true);
+  EXPECT_EQ(parse(command({"--pad-to-max-length", "False"})).data.pad_to_max_length, false);
+  EXPECT_EQ(parse(command({"--no_pad_to_max_length"})).data.pad_to_max_length, false);
 }
 
 TEST(QaArguments, ResolvedHasAllParts) {
-  const RunQaArguments args = parse_qa_arguments(command({"--eval_strategy", "epoch", "--config_overrides", "a=1"}));
+  const Parsed args = parse(command({"--eval_strategy", "epoch", "--config_overrides", "a=1"}));
   const auto find = [&](const std::string& name) {
     return *std::ranges::find(args.resolved, name, &Arguments::Resolved::name);
   };
@@ -90,7 +101,7 @@ TEST(QaArguments, Checks) {
   EXPECT_TRUE(contains(best_by("exact_match", {"--version_2_with_negative"}), "best_exact"));
   EXPECT_EQ(best_by("HasAns_f1", {"--version_2_with_negative"}), "");
   EXPECT_TRUE(contains(error_of(command({"--maxseqlen", "3"})), "there is no option --maxseqlen"));
-  EXPECT_EQ(parse_qa_arguments(command({"--max_seq", "300"})).data.max_seq_length, 300);
+  EXPECT_EQ(parse(command({"--max_seq", "300"})).data.max_seq_length, 300);
   EXPECT_EQ(error_of(command({"--bf16", "--fp16"})), "--fp16 and --bf16 exclude each other: give one of them");
 }
 
@@ -110,7 +121,7 @@ TEST_F(QaArgumentsFile, HasAllParts) {
   const std::string file = (folder_ / "arguments.json").string();
   std::ofstream(file) << R"({"model_name_or_path": "DIR", "train_file": "t.json", "do_train": true,
                              "max_seq_length": 128, "doc_stride": 32, "pad_to_max_length": false, "bf16": true})";
-  const RunQaArguments args = parse_qa_arguments(Words{file});
+  const Parsed args = parse(Words{file});
   EXPECT_EQ(args.data.train_file, "t.json");
   EXPECT_EQ(args.data.max_seq_length, 128);
   EXPECT_EQ(args.data.pad_to_max_length, false);
@@ -123,7 +134,7 @@ TEST_F(QaArgumentsFile, HasAllParts) {
 }
 
 TEST(QaArguments, TokenIsNotRepeated) {
-  const RunQaArguments args = parse_qa_arguments(command({"--token", "secret"}));
+  const Parsed args = parse(command({"--token", "secret"}));
   ASSERT_EQ(args.notices.size(), 1u);
   EXPECT_TRUE(contains(args.notices[0], "--token is accepted"));
   EXPECT_FALSE(contains(args.notices[0], "secret"));
@@ -131,9 +142,9 @@ TEST(QaArguments, TokenIsNotRepeated) {
 }
 
 TEST(QaArguments, HelpMentionsEveryOption) {
-  const RunQaArguments args = parse_qa_arguments(Words{"--help"});
+  const Parsed args = parse(Words{"--help"});
   ASSERT_TRUE(args.help);
-  for (const auto& value : parse_qa_arguments(command({})).resolved)
+  for (const auto& value : parse(command({})).resolved)
     EXPECT_TRUE(contains(*args.help, "  --" + value.name)) << value.name;
   EXPECT_TRUE(contains(*args.help, "--dataset_name"));
   EXPECT_TRUE(contains(*args.help, "--use_ipex"));

@@ -1,18 +1,16 @@
-#include "hearth/tasks/qa_features.h"
-
 #include <set>
 
 #include "hearth/cpu/parallel.h"
 #include "hearth/data/sha256.h"
 #include "hearth/io/json.h"
-#include "hearth/tasks/qa_cache.h"
-#include "hearth/tasks/qa_preprocess.h"
+#include "hearth/tasks/question_answering/feature_cache.h"
+#include "hearth/tasks/question_answering/features.h"
+#include "hearth/tasks/question_answering/preprocess.h"
 #include "tests/support.h"
 
 namespace hearth::tasks {
 namespace {
 
-using data::QaExample;
 using io::Json;
 using tokenizer::Offset;
 using QaFeaturesTest = TemporaryFolder;
@@ -50,7 +48,7 @@ void expect_features(const Json& expected, std::span<const QaExample> examples, 
   }
 }
 
-std::vector<QaExample> fixture_examples() { return data::read_qa_dataset(fixture("qa/articles.json")); }
+std::vector<QaExample> fixture_examples() { return read_qa_dataset(fixture("qa/articles.json")); }
 
 TEST(QaFeatures, EqualThoseOfTokenizers) {
   const LogCapture log;
@@ -71,7 +69,7 @@ TEST(QaFeatures, AreTheSameForEveryFileForm) {
   for (const auto& entry : std::filesystem::directory_iterator(fixture("qa/forms"))) files.push_back(entry.path());
   EXPECT_EQ(files.size(), 17u);
   for (const auto& file : files) {
-    const QaFeatures features = prepare_train_features(data::read_qa_dataset(file), *tokenizer, options);
+    const QaFeatures features = prepare_train_features(read_qa_dataset(file), *tokenizer, options);
     EXPECT_EQ(features.ids, expected.ids) << file;
     EXPECT_EQ(features.starts, expected.starts) << file;
     EXPECT_EQ(features.start_positions, expected.start_positions) << file;
@@ -83,7 +81,7 @@ TEST(QaFeatures, AreTheSameForEveryFileForm) {
 TEST(QaFeatures, QuestionsWhoseAnswersDoNotOccurAreNotTrainedOn) {
   const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
   const auto context = std::make_shared<const std::string>("the lamp is high");
-  const data::QaAnswer absent{"green"}, lamp{"lamp", 4};
+  const QaAnswer absent{"green"}, lamp{"lamp", 4};
   std::vector<QaExample> examples{{"absent", "", context, "who", {absent}},
                                   {"second", "", context, "who", {absent, lamp}},
                                   {"none", "", context, "who", {}}};
@@ -164,7 +162,7 @@ TEST(QaFeatures, StrideMustFit) {
 TEST(QaFeatures, OddAnswersAreNowhere) {
   const LogCapture log;
   const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
-  const auto label = [&](std::string context, data::QaAnswer answer) {
+  const auto label = [&](std::string context, QaAnswer answer) {
     const std::vector<QaExample> examples{
         {"x", "", std::make_shared<const std::string>(std::move(context)), "who", {std::move(answer)}}};
     const QaFeatures features = prepare_train_features(examples, *tokenizer, {.max_seq_length = 64, .doc_stride = 8});
@@ -183,13 +181,13 @@ TEST(QaFeatures, KeepFirst) {
   const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
   const QaFeatureOptions options{.max_seq_length = 64, .doc_stride = 24};
   QaFeatures train = prepare_train_features(fixture_examples(), *tokenizer, options);
-  const auto lengths = train.lengths();
+  const std::int64_t first_tokens = train.length(0) + train.length(1) + train.length(2);
   const std::int64_t all = train.size();
   train.keep_first(100);
   EXPECT_EQ(train.size(), all);
   train.keep_first(3);
   EXPECT_EQ(train.size(), 3);
-  EXPECT_EQ(train.tokens(), lengths[0] + lengths[1] + lengths[2]);
+  EXPECT_EQ(train.tokens(), first_tokens);
   EXPECT_EQ(std::ssize(train.ids), train.tokens());
   EXPECT_EQ(train.end_positions.size(), 3u);
   QaFeatures validation = prepare_validation_features(fixture_examples(), *tokenizer, options);
@@ -239,7 +237,7 @@ struct GoldenSource {
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
 
   explicit GoldenSource(const Json& all)
-      : examples(data::read_qa_dataset(goldens2() / "qa" / all["source"].get<std::string>())),
+      : examples(read_qa_dataset(goldens2() / "qa" / all["source"].get<std::string>())),
         tokenizer(tokenizer::load_vocabulary(goldens2() / all["vocab"].get<std::string>(), true)) {}
 };
 

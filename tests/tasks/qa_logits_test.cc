@@ -1,7 +1,6 @@
-#include "hearth/tasks/qa_logits.h"
-
 #include <gtest/gtest.h>
 
+#include "hearth/tasks/question_answering/postprocess.h"
 #include "tests/parallel/toy_team.h"
 
 namespace hearth::tasks {
@@ -23,19 +22,20 @@ nn::ModelOutput output_of(Batch& batch, std::int64_t sequences, float first) {
   return output;
 }
 
-TEST(QaLogitsTable, IsGatheredFromATeam) {
+TEST(QaLogits, AreGatheredFromATeam) {
   parallel::run_team(3, [](const parallel::Team& team) {
-    QaLogitsTable table(5);
+    ItemValues kept(5);
     Batch batch;
     if (team.rank() < 2) {  // the third has nothing to answer
       const std::vector<std::int64_t> items =
           team.is_first() ? std::vector<std::int64_t>{3, 0} : std::vector<std::int64_t>{1, 4, 2};
       const nn::ModelOutput output = output_of(batch, std::ssize(items), 10.0f * static_cast<float>(1 + team.rank()));
-      table.add(items, batch, output);
+      for (std::size_t s = 0; s < items.size(); ++s)
+        kept.set(items[s], kept_logits(static_cast<std::int64_t>(s), batch, output));
     }
-    table.gather(team);
+    kept.gather(team);
     if (!team.is_first()) return;
-    const std::vector<QaLogits> all = table.all();
+    const std::vector<QaLogits> all = qa_logits(kept);
     const auto check_feature = [&](std::size_t feature, std::vector<float> starts, float first_end) {
       EXPECT_EQ(std::vector<float>(all[feature].start.begin(), all[feature].start.end()), starts);
       ASSERT_EQ(all[feature].end.size(), starts.size());

@@ -1,17 +1,15 @@
-#include "hearth/tasks/qa_postprocess.h"
-
 #include <cmath>
 #include <limits>
 
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
-#include "hearth/tasks/qa_preprocess.h"
+#include "hearth/tasks/question_answering/postprocess.h"
+#include "hearth/tasks/question_answering/preprocess.h"
 #include "tests/support.h"
 
 namespace hearth::tasks {
 namespace {
 
-using data::QaExample;
 using io::Json;
 using tokenizer::Offset;
 using QaPostprocessFiles = TemporaryFolder;

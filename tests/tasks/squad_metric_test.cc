@@ -1,4 +1,4 @@
-#include "hearth/tasks/squad_metric.h"
+#include "hearth/tasks/question_answering/squad_metric.h"
 
 #include "hearth/io/json.h"
 #include "tests/support.h"
@@ -6,7 +6,6 @@
 namespace hearth::tasks {
 namespace {
 
-using data::QaExample;
 using io::Json;
 
 struct Cases {
@@ -21,13 +20,13 @@ struct Cases {
   }
 };
 
-void expect_scores(const Json& scores, const Json& expected) {
+void expect_scores(const Metrics& scores, const Json& expected) {
   ASSERT_EQ(scores.size(), expected.size());
   auto other = scores.begin();
   for (const auto& [name, value] : expected.items()) {
-    EXPECT_EQ(other.key(), name);
-    EXPECT_EQ(other->is_number_integer(), value.is_number_integer()) << name;
-    EXPECT_DOUBLE_EQ(other->get<double>(), value.get<double>()) << name;
+    EXPECT_EQ(other->first, name);
+    EXPECT_EQ(other->second.is_integer(), value.is_number_integer()) << name;
+    EXPECT_DOUBLE_EQ(other->second.as_double(), value.get<double>()) << name;
     ++other;
   }
 }
@@ -54,7 +53,7 @@ TEST(SquadMetric, QuestionsWithoutAnAnswer) {
   cases.add({{"prediction", "x"}, {"answers", {"x"}}});
   cases.add({{"prediction", ""}, {"answers", Json::array()}});
   const LogCapture log;
-  EXPECT_EQ(squad_metric(cases.examples, cases.predictions)["exact_match"], 50.0);
+  EXPECT_EQ(squad_metric(cases.examples, cases.predictions).at("exact_match"), 50.0);
   ASSERT_EQ(log.warnings.size(), 1u);
   EXPECT_TRUE(contains(log.warnings[0], "1 of 2 questions have no answer"));
 }

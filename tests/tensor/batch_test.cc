@@ -23,8 +23,8 @@ TEST(Batch, PacksSequencesOneAfterTheOther) {
   EXPECT_EQ(batch.input_ids, (Ids{5, 6, 7, 8, 9}));
   EXPECT_EQ(batch.token_type_ids, (Ids{0, 0, 1, 0, 1}));
   EXPECT_EQ(batch.starts, (Numbers{0, 3, 5}));
-  EXPECT_EQ(batch.keys, (Numbers{3, 2}));
-  EXPECT_EQ(batch.row_numbers, (Numbers{0, 1, 2}));
+  EXPECT_EQ(batch.key_counts, (Numbers{3, 2}));
+  EXPECT_EQ(batch.row_starts, (Numbers{0, 1, 2}));
   EXPECT_EQ(batch.samples, (std::vector<std::uint32_t>{3, 1}));
   EXPECT_EQ(batch.tokens(), 5);
   EXPECT_EQ(batch.sequences(), 2);
@@ -37,7 +37,7 @@ TEST(Batch, PadsWhereAsked) {
   EXPECT_EQ(batch.input_ids, (Ids{5, 6, 9, 9, 7, 8, 7}));
   EXPECT_EQ(batch.token_type_ids, (Ids{1, 1, 0, 0, 0, 0, 0}));
   EXPECT_EQ(batch.starts, (Numbers{0, 4, 7}));
-  EXPECT_EQ(batch.keys, (Numbers{2, 3}));
+  EXPECT_EQ(batch.key_counts, (Numbers{2, 3}));
 }
 
 TEST(Batch, NeedsATypeForEachToken) {

@@ -57,7 +57,7 @@ TEST(BertTokenizer, DecodesAsTheLibraryDoes) {
 
 TEST(BertTokenizer, SaysWhyWindowsDoNotFit) {
   const BertTokenizer tokenizer = tokenizer_with({});
-  const Pieces first = tokenizer.pieces("the fire is warm"), second = tokenizer.pieces("ash and smoke and iron");
+  const TokenizedText first = tokenizer.pieces("the fire is warm"), second = tokenizer.pieces("ash and smoke and iron");
   ASSERT_EQ(first.ids.size(), 4u);
   ASSERT_EQ(second.ids.size(), 5u);
   EXPECT_EQ(tokenizer.encode_windows(first, second, 12, 100).size(), 1u);
@@ -73,7 +73,7 @@ TEST(BertTokenizer, SaysWhyWindowsDoNotFit) {
 
 TEST(BertTokenizer, ReadsBrokenUtf8AsReplacementCharacters) {
   const BertTokenizer tokenizer = tokenizer_with({});
-  const Pieces pieces = tokenizer.pieces("fi\xFFre \xE2\x82 ash\xC3");
+  const TokenizedText pieces = tokenizer.pieces("fi\xFFre \xE2\x82 ash\xC3");
   EXPECT_EQ(pieces.ids, tokenizer.pieces("fire ash").ids);
   EXPECT_EQ(pieces.offsets, (std::vector<Offset>{{0, 5}, {9, 12}}));
 }

@@ -74,7 +74,7 @@ TEST(WordPieceTrainer, MakesAVocabularyThatSpellsItsTexts) {
   BertConfig config;
   config.vocabulary = vocabulary;
   const BertTokenizer tokenizer(std::move(config));
-  const Pieces pieces = tokenizer.pieces("Warm hearths, undone stone");
+  const TokenizedText pieces = tokenizer.pieces("Warm hearths, undone stone");
   EXPECT_EQ(std::ranges::count(pieces.ids, 1), 0);
   EXPECT_EQ(tokenizer.pieces("warm hearth").ids.size(), 2u);
 }

@@ -31,15 +31,13 @@ class Checkpoints : public TrainerTest {
 
   // Trains with a metric by step: the state at the end, and the weights at each evaluation.
   TrainerState train(const TrainingArguments& args, const std::map<std::int64_t, double>& f1 = {}) {
-    const Trainer* running = nullptr;
     TrainerHooks hooks;
-    hooks.evaluate = [&] {
-      const std::int64_t step = running->state().global_step;
+    hooks.evaluate = [&](const Trainer& running) {
+      const std::int64_t step = running.state().global_step;
       weights_at_[step] = model_.weights();
-      return io::Json{{"eval_f1", f1.contains(step) ? f1.at(step) : 0.0}};
+      return Metrics{{"eval_f1", f1.contains(step) ? f1.at(step) : 0.0}};
     };
     Trainer trainer(model_, args, toy_dataset(24), hooks);
-    running = &trainer;
     trainer.train();
     return trainer.state();
   }
@@ -48,17 +46,6 @@ class Checkpoints : public TrainerTest {
   ToyModel model_;
   std::map<std::int64_t, std::vector<float>> weights_at_;
 };
-
-TEST_F(Checkpoints, AreListedByNumber) {
-  make({9, 10, 100});
-  std::filesystem::create_directories(folder_ / "out" / "checkpoint-x");
-  std::filesystem::create_directories(folder_ / "out" / "checkpoint-7b");
-  std::filesystem::create_directories(folder_ / "out" / ".checkpoint-300.partial");
-  io::replace_file(folder_ / "out" / "checkpoint-200", "a file");
-  EXPECT_EQ(checkpoints(), Steps({9, 10, 100}));
-  EXPECT_EQ(last_checkpoint(folder_ / "out")->filename(), "checkpoint-100");
-  EXPECT_EQ(last_checkpoint(folder_ / "none"), std::nullopt);
-}
 
 TEST_F(Checkpoints, RotationKeepsTheBestAndTheOneJustWritten) {
   make({2, 4, 6, 8, 10});
@@ -96,7 +83,7 @@ TEST_F(Checkpoints, WhatCannotBeRemovedStaysWithAWarning) {
 TEST_F(Checkpoints, OfAnEarlierRunGiveWay) {
   make({4, 500});
   TrainingArguments args = arguments();
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   args.save_steps = 6;
   args.save_total_limit = 1;
   train(args);
@@ -106,7 +93,7 @@ TEST_F(Checkpoints, OfAnEarlierRunGiveWay) {
 TEST_F(Checkpoints, OfAnEarlierRunAreNeverTheBest) {
   make({6});
   TrainingArguments args = arguments();
-  args.save_strategy = args.eval_strategy = "steps";
+  args.save_strategy = args.eval_strategy = Strategy::steps;
   args.save_steps = 4;
   args.eval_steps = 2;
   args.load_best_model_at_end = true;
@@ -117,44 +104,9 @@ TEST_F(Checkpoints, OfAnEarlierRunAreNeverTheBest) {
   EXPECT_EQ(model_.weights(), weights_at_[4]);
 }
 
-TEST_F(Checkpoints, AppearWholeOrNotAtAll) {
-  const std::filesystem::path folder = folder_ / "checkpoint-1";
-  write_folder(folder, [](const auto& inside) { io::replace_file(inside / "a", "first"); });
-  const auto fails = [](const std::filesystem::path& inside) {
-    io::replace_file(inside / "a", "second");
-    throw Error("no room");
-  };
-  EXPECT_EQ(error_of([&] { write_folder(folder, fails); }), "no room");
-  EXPECT_EQ(io::read_file(folder / "a"), "first");
-  EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
-  write_folder(folder, [](const auto& inside) { io::replace_file(inside / "b", "third"); });
-  EXPECT_EQ(names_in(folder), std::set<std::string>({"b"}));
-  EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
-}
-
-TEST_F(Checkpoints, TheFormerFolderComesBackWhereTheNewOneCannotTakeItsPlace) {
-  const std::filesystem::path folder = folder_ / "checkpoint-1";
-  write_folder(folder, [](const auto& inside) { io::replace_file(inside / "a", "first"); });
-  const auto loses_it = [](const auto& inside) { std::filesystem::remove_all(inside); };
-  EXPECT_TRUE(contains(error_of([&] { write_folder(folder, loses_it); }), "checkpoint-1 could not be written"));
-  EXPECT_EQ(io::read_file(folder / "a"), "first");
-  EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
-}
-
-TEST_F(Checkpoints, WhatADeadRunLeftIsTidied) {
-  make({4, 8});
-  for (const char* name : {".checkpoint-4.former", ".checkpoint-6.former", ".checkpoint-6.partial", ".mine.former"})
-    io::create_directories(out_ / name / name);
-  tidy_folders(out_);
-  EXPECT_EQ(names_in(out_), std::set<std::string>({"checkpoint-4", "checkpoint-6", "checkpoint-8", ".mine.former"}));
-  EXPECT_EQ(names_in(out_ / "checkpoint-4"), std::set<std::string>({"inner"}));
-  EXPECT_EQ(names_in(out_ / "checkpoint-6"), std::set<std::string>({".checkpoint-6.former"}));
-  tidy_folders(folder_ / "none");
-}
-
 TEST_F(Checkpoints, AreWrittenByStepsAndAtTheEnd) {
   TrainingArguments args = arguments();
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   args.save_steps = 5;
   train(args);
   EXPECT_EQ(checkpoints(), Steps({5, 10, 12}));
@@ -172,7 +124,7 @@ TEST_F(Checkpoints, AreWrittenByStepsAndAtTheEnd) {
 
 TEST_F(Checkpoints, AreWrittenByEpochs) {
   TrainingArguments args = arguments();
-  args.save_strategy = args.eval_strategy = args.logging_strategy = "epoch";
+  args.save_strategy = args.eval_strategy = args.logging_strategy = Strategy::epoch;
   const TrainerState state = train(args);
   EXPECT_EQ(checkpoints(), Steps({6, 12}));
   EXPECT_EQ(steps_with(state.log_history, "eval_f1"), Steps({6, 12}));
@@ -183,19 +135,19 @@ TEST_F(Checkpoints, AreWrittenByEpochs) {
   EXPECT_EQ(steps_with(cut.log_history, "eval_f1"), Steps({6, 8}));
   EXPECT_EQ(steps_with(cut.log_history, "loss"), Steps({6, 8}));
   std::filesystem::remove_all(folder_ / "out");
-  args.save_strategy = "no";
+  args.save_strategy = Strategy::no;
   train(args);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 
 TEST_F(Checkpoints, EvaluationsWaitForTheirDelay) {
   TrainingArguments args = arguments();
-  args.eval_strategy = "steps";
+  args.eval_strategy = Strategy::steps;
   args.eval_steps = 3;
   args.eval_delay = 5;
   args.eval_on_start = true;
   EXPECT_EQ(steps_with(train(args).log_history, "eval_f1"), Steps({0, 6, 9, 12}));
-  args.eval_strategy = "epoch";
+  args.eval_strategy = Strategy::epoch;
   args.eval_delay = 2;
   args.eval_on_start = false;
   EXPECT_EQ(steps_with(train(args).log_history, "eval_f1"), Steps({12}));
@@ -205,7 +157,7 @@ TEST_F(Checkpoints, TheBestIsKeptAndLoadedAtTheEnd) {
   for (const bool greater : {true, false}) {
     std::filesystem::remove_all(folder_ / "out");
     TrainingArguments args = arguments();
-    args.save_strategy = args.eval_strategy = "steps";
+    args.save_strategy = args.eval_strategy = Strategy::steps;
     args.save_steps = 2;
     args.eval_steps = 2;
     args.save_total_limit = 2;
@@ -227,7 +179,7 @@ TEST_F(Checkpoints, TheBestIsKeptAndLoadedAtTheEnd) {
 
 TEST_F(Checkpoints, TheBestOfThoseSavedIsLoaded) {
   TrainingArguments args = arguments();
-  args.save_strategy = args.eval_strategy = "steps";
+  args.save_strategy = args.eval_strategy = Strategy::steps;
   args.save_steps = 4;
   args.eval_steps = 2;
   args.load_best_model_at_end = true;
@@ -240,8 +192,8 @@ TEST_F(Checkpoints, TheBestOfThoseSavedIsLoaded) {
 
 TEST_F(Checkpoints, OnlyTheBestAreWrittenWhereAskedFor) {
   TrainingArguments args = arguments();
-  args.save_strategy = "best";
-  args.eval_strategy = "steps";
+  args.save_strategy = Strategy::best;
+  args.eval_strategy = Strategy::steps;
   args.eval_steps = 2;
   args.metric_for_best_model = "f1";
   train(args, {{2, 1.0}, {4, 3.0}, {6, 2.0}, {8, 3.0}, {10, 4.0}, {12, 0.0}});
@@ -250,17 +202,15 @@ TEST_F(Checkpoints, OnlyTheBestAreWrittenWhereAskedFor) {
 
 TEST_F(Checkpoints, ALostBestModelIsNoReasonToFail) {
   TrainingArguments args = arguments();
-  args.save_strategy = args.eval_strategy = "epoch";
+  args.save_strategy = args.eval_strategy = Strategy::epoch;
   args.load_best_model_at_end = true;
   args.metric_for_best_model = "f1";
-  const Trainer* running = nullptr;
   TrainerHooks hooks;
-  hooks.evaluate = [&] {
+  hooks.evaluate = [&](const Trainer& running) {
     std::filesystem::remove_all(folder_ / "out" / "checkpoint-6");
-    return io::Json{{"eval_f1", running->state().global_step == 6 ? 2.0 : 1.0}};
+    return Metrics{{"eval_f1", running.state().global_step == 6 ? 2.0 : 1.0}};
   };
   Trainer trainer(model_, args, toy_dataset(24), hooks);
-  running = &trainer;
   trainer.train();
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "checkpoint-6")) << warnings_[0];
@@ -268,7 +218,7 @@ TEST_F(Checkpoints, ALostBestModelIsNoReasonToFail) {
 
 TEST_F(Checkpoints, StopEarlyWhenNothingGetsBetter) {
   TrainingArguments args = arguments();
-  args.eval_strategy = args.save_strategy = "epoch";
+  args.eval_strategy = args.save_strategy = Strategy::epoch;
   args.num_train_epochs = 6;
   args.load_best_model_at_end = true;
   args.metric_for_best_model = "f1";
@@ -286,7 +236,7 @@ TEST_F(Checkpoints, StopEarlyWhenNothingGetsBetter) {
 
 TEST_F(Checkpoints, StoppingEarlyWritesNoneOfItsOwn) {
   TrainingArguments args = arguments();
-  args.save_strategy = args.eval_strategy = "steps";
+  args.save_strategy = args.eval_strategy = Strategy::steps;
   args.save_steps = 4;
   args.eval_steps = 2;
   args.metric_for_best_model = "f1";
@@ -298,7 +248,7 @@ TEST_F(Checkpoints, StoppingEarlyWritesNoneOfItsOwn) {
 TEST_F(Checkpoints, AMetricThatIsNoNumberIsNeverTheBest) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   TrainingArguments args = arguments();
-  args.eval_strategy = "steps";
+  args.eval_strategy = Strategy::steps;
   args.eval_steps = 2;
   args.metric_for_best_model = "f1";
   const TrainerState state = train(args, {{2, kNan}, {4, -1.0}, {6, kNan}, {8, -2.0}, {10, kNan}, {12, kNan}});
@@ -316,7 +266,7 @@ TEST_F(Checkpoints, HoldWhatResumingNeeds) {
   for (const std::string mode : {"whole", "fp16", "model"}) {
     TrainingArguments args = arguments();
     args.output_dir = (folder_ / mode).string();
-    args.save_strategy = "steps";
+    args.save_strategy = Strategy::steps;
     args.fp16 = mode == "fp16";
     args.save_only_model = mode == "model";
     train(args);

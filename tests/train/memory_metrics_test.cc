@@ -16,15 +16,15 @@ constexpr std::int64_t kMebibyte = 1 << 20;
 // Touched pages that go back to the system when freed: a block of this size is a mapping of its own.
 std::vector<char> block(std::size_t mebibytes) { return std::vector<char>(mebibytes << 20, 1); }
 
-std::set<std::string> keys(const io::Json& object) {
+std::set<std::string> keys(const Metrics& metrics) {
   std::set<std::string> names;
-  for (const auto& [key, value] : object.items()) names.insert(key);
+  for (const auto& [name, value] : metrics) names.insert(name);
   return names;
 }
 
 TEST(MemoryMetrics, MeasuresWhatAStageKeepsAndItsPeak) {
   MemoryMetrics metrics(true);
-  io::Json results = io::Json::object();
+  Metrics results;
   std::vector<char> kept;
   {
     const MemoryStage stage(metrics, "train");
@@ -44,7 +44,7 @@ TEST(MemoryMetrics, MeasuresWhatAStageKeepsAndItsPeak) {
 TEST(MemoryMetrics, InitIsReportedOnceWithTheFirstResults) {
   MemoryMetrics metrics(true);
   { const MemoryStage init(metrics, "init"); }
-  io::Json first = io::Json::object(), second = io::Json::object();
+  Metrics first, second;
   MemoryStage(metrics, "eval").add_to(first);
   MemoryStage(metrics, "test").add_to(second);
   EXPECT_EQ(keys(first),
@@ -56,7 +56,7 @@ TEST(MemoryMetrics, InitIsReportedOnceWithTheFirstResults) {
 TEST(MemoryMetrics, AStageWithinAnotherMeasuresNothing) {
   MemoryMetrics metrics(true), off(false);
   const MemoryStage train(metrics, "train");
-  io::Json results = io::Json::object();
+  Metrics results;
   MemoryStage(metrics, "eval").add_to(results);
   MemoryStage(off, "eval").add_to(results);
   EXPECT_TRUE(results.empty());
@@ -71,7 +71,7 @@ TEST_F(TrainerMemory, IsReportedWhereAskedFor) {
   EXPECT_FALSE(Trainer(model, args, toy_dataset(24)).train().contains("train_mem_cpu_alloc_delta"));
   args.skip_memory_metrics = false;
   Trainer trainer(model, args, toy_dataset(24));
-  const io::Json metrics = trainer.train();
+  const Metrics metrics = trainer.train();
   for (const char* key : {"before_init_mem_cpu", "init_mem_cpu_alloc_delta", "init_mem_cpu_peaked_delta",
                           "train_mem_cpu_alloc_delta", "train_mem_cpu_peaked_delta"}) {
     EXPECT_TRUE(metrics.contains(key)) << key;

@@ -14,8 +14,8 @@ namespace {
 using Results = TrainerTest;
 
 TEST_F(Results, MetricsAreShownInABlock) {
-  const io::Json metrics{{"train_runtime", 3723.459}, {"epoch", 2.0},          {"train_loss", 1.23456},
-                         {"total_flos", 5.5e9},       {"train_samples", 1000}, {"train_samples_per_second", 12.5}};
+  const Metrics metrics{{"train_runtime", 3723.459}, {"epoch", 2.0},          {"train_loss", 1.23456},
+                        {"total_flos", 5.5e9},       {"train_samples", 1000}, {"train_samples_per_second", 12.5}};
   EXPECT_EQ(metrics_block("train", metrics),
             "***** train metrics *****\n"
             "  epoch                    =        2.0\n"
@@ -27,7 +27,7 @@ TEST_F(Results, MetricsAreShownInABlock) {
 }
 
 TEST_F(Results, MemoryIsShownInMebibytes) {
-  const io::Json metrics{{"train_mem_cpu_alloc_delta", 3 << 20}, {"train_mem_cpu_peaked_delta", -1}};
+  const Metrics metrics{{"train_mem_cpu_alloc_delta", 3 << 20}, {"train_mem_cpu_peaked_delta", -1}};
   EXPECT_EQ(metrics_block("train", metrics),
             "***** train metrics *****\n"
             "  train_mem_cpu_alloc_delta  =  3MB\n"
@@ -52,10 +52,10 @@ TEST_F(Results, FilesAreSortedAndMerged) {
 }
 
 TEST_F(Results, SpeedsAreRounded) {
-  io::Json metrics;
+  Metrics metrics;
   add_speed_metrics(metrics, "eval", 3.000049, 10, 2);
   EXPECT_EQ(metrics,
-            (io::Json{{"eval_runtime", 3.0}, {"eval_samples_per_second", 3.333}, {"eval_steps_per_second", 0.667}}));
+            (Metrics{{"eval_runtime", 3.0}, {"eval_samples_per_second", 3.333}, {"eval_steps_per_second", 0.667}}));
 }
 
 TEST_F(Results, TheStateHasTheTrainersKeys) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
 #include "hearth/train/trainer.h"
 #include "tests/train/toy.h"
@@ -25,11 +26,11 @@ std::map<std::string, std::string> files_of(const std::filesystem::path& folder)
 class Resume : public TrainerTest {
  protected:
   // A metric that the weights decide; at a given step the run dies.
-  static TrainerHooks hooks(const ToyModel& model, const Trainer* const& trainer, std::int64_t dies_at) {
+  static TrainerHooks hooks(const ToyModel& model, std::int64_t dies_at) {
     TrainerHooks result;
-    result.evaluate = [&model, &trainer, dies_at] {
-      if (trainer->state().global_step == dies_at) throw Interruption();
-      return io::Json{{"eval_f1", double{model.weights().back()}}};
+    result.evaluate = [&model, dies_at](const Trainer& trainer) {
+      if (trainer.state().global_step == dies_at) throw Interruption();
+      return Metrics{{"eval_f1", double{model.weights().back()}}};
     };
     return result;
   }
@@ -37,9 +38,7 @@ class Resume : public TrainerTest {
   // Trains to the end or to the interruption, and returns the logs.
   static std::string run(ToyModel& model, const TrainingArguments& args, std::int64_t dies_at,
                          const std::optional<std::filesystem::path>& checkpoint) {
-    const Trainer* running = nullptr;
-    Trainer trainer(model, args, toy_dataset(22), hooks(model, running, dies_at));
-    running = &trainer;
+    Trainer trainer(model, args, toy_dataset(22), hooks(model, dies_at));
     try {
       trainer.train(checkpoint);
       EXPECT_EQ(dies_at, 0);
@@ -62,9 +61,9 @@ TEST_P(ResumeInFormat, ContinuesBitForBit) {
   args.fp16 = std::string(GetParam()) == "fp16";
   args.warmup_steps = 3;
   args.logging_steps = 3;
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   args.save_steps = 4;
-  args.eval_strategy = "steps";
+  args.eval_strategy = Strategy::steps;
   args.eval_steps = 1;
   ToyModel whole(0.1f);
   enlarge_classifier(whole);
@@ -76,9 +75,9 @@ TEST_P(ResumeInFormat, ContinuesBitForBit) {
   ToyModel first(0.1f), second(0.1f, 99), third(0.1f, 98);
   enlarge_classifier(first);
   run(first, args, 7, {});
-  run(second, args, 10, last_checkpoint(args.output_dir));
-  EXPECT_EQ(last_checkpoint(args.output_dir)->filename(), "checkpoint-8");
-  const std::string resumed = run(third, args, 0, last_checkpoint(args.output_dir));
+  run(second, args, 10, io::last_checkpoint(args.output_dir));
+  EXPECT_EQ(io::last_checkpoint(args.output_dir)->filename(), "checkpoint-8");
+  const std::string resumed = run(third, args, 0, io::last_checkpoint(args.output_dir));
   EXPECT_EQ(third.weights(), whole.weights());
   EXPECT_EQ(resumed, expected);
   const auto resumed_files = files_of(folder_ / "again" / "checkpoint-12");
@@ -103,7 +102,7 @@ TEST_F(Resume, OnAPlateau) {
   args.lr_scheduler_type = "reduce_lr_on_plateau";
   args.lr_scheduler_kwargs = R"({"mode": "max", "factor": 0.7, "patience": 1, "cooldown": 1})";
   args.metric_for_best_model = "f1";
-  args.eval_strategy = args.save_strategy = "steps";
+  args.eval_strategy = args.save_strategy = Strategy::steps;
   args.eval_steps = args.save_steps = 1;
   ToyModel whole(0.1f);
   const std::string expected = run(whole, args, 0, {});
@@ -127,36 +126,36 @@ TEST_F(Resume, OnAPlateau) {
 }
 
 TEST_F(Resume, AtAnEpochsEnd) {
-  for (const char* strategy : {"epoch", "steps"}) {
+  for (const Strategy strategy : {Strategy::epoch, Strategy::steps}) {
     TrainingArguments args = arguments();
-    args.output_dir = (folder_ / strategy).string();
+    args.output_dir = (folder_ / name_of(strategy)).string();
     args.save_strategy = strategy;
     args.save_steps = 6;
-    args.eval_strategy = "epoch";
-    args.logging_strategy = "epoch";
+    args.eval_strategy = Strategy::epoch;
+    args.logging_strategy = Strategy::epoch;
     ToyModel whole(0.1f), rest(0.1f, 99);
     const std::string expected = run(whole, args, 0, {});
-    const std::string resumed = run(rest, args, 0, folder_ / strategy / "checkpoint-6");
-    EXPECT_EQ(resumed, expected) << strategy;
-    EXPECT_EQ(rest.weights(), whole.weights()) << strategy;
+    const std::string resumed = run(rest, args, 0, folder_ / name_of(strategy) / "checkpoint-6");
+    EXPECT_EQ(resumed, expected) << name_of(strategy);
+    EXPECT_EQ(rest.weights(), whole.weights()) << name_of(strategy);
   }
 }
 
 TEST_F(Resume, KeepsCountingEvaluationsWithoutGain) {
   TrainingArguments args = arguments();
   args.num_train_epochs = 10;
-  args.eval_strategy = args.save_strategy = "steps";
+  args.eval_strategy = args.save_strategy = Strategy::steps;
   args.eval_steps = args.save_steps = 2;
   args.metric_for_best_model = "f1";
   args.early_stopping_patience = 3;
   const auto metric_at = [](std::int64_t step) { return step == 4 ? 50.0 : 40.0 - static_cast<double>(step); };
   const auto stops_at = [&](const std::optional<std::filesystem::path>& checkpoint) {
     ToyModel model;
-    const Trainer* running = nullptr;
     TrainerHooks hooks;
-    hooks.evaluate = [&] { return io::Json{{"eval_f1", metric_at(running->state().global_step)}}; };
+    hooks.evaluate = [&](const Trainer& running) {
+      return Metrics{{"eval_f1", metric_at(running.state().global_step)}};
+    };
     Trainer trainer(model, args, toy_dataset(24), hooks);
-    running = &trainer;
     trainer.train(checkpoint);
     EXPECT_EQ(trainer.state().best_global_step, 4);
     EXPECT_EQ(trainer.state().best_metric, 50.0);
@@ -169,22 +168,22 @@ TEST_F(Resume, KeepsCountingEvaluationsWithoutGain) {
 
 TEST_F(Resume, OfARunThatStoppedEarlyTrainsNothing) {
   TrainingArguments args = arguments();
-  args.eval_strategy = args.save_strategy = "steps";
+  args.eval_strategy = args.save_strategy = Strategy::steps;
   args.eval_steps = args.save_steps = 2;
   args.metric_for_best_model = "f1";
   args.early_stopping_patience = 1;
   TrainerHooks hooks;
-  hooks.evaluate = [] { return io::Json{{"eval_f1", 1.0}}; };
+  hooks.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
   ToyModel stopped, again(0, 99);
   Trainer(stopped, args, toy_dataset(24), hooks).train();
   EXPECT_EQ(checkpoints(), std::vector<std::int64_t>({2, 4}));
   Trainer trainer(again, args, toy_dataset(24), hooks);
-  trainer.train(last_checkpoint(args.output_dir));
+  trainer.train(io::last_checkpoint(args.output_dir));
   EXPECT_EQ(trainer.state().global_step, 4);
   EXPECT_EQ(again.weights(), stopped.weights());
   args.early_stopping_patience = 3;
   Trainer patient(again, args, toy_dataset(24), hooks);
-  patient.train(last_checkpoint(args.output_dir));
+  patient.train(io::last_checkpoint(args.output_dir));
   EXPECT_EQ(patient.state().global_step, 8);
 }
 
@@ -194,7 +193,7 @@ class ResumeMoved : public Resume {
   TrainingArguments interrupted_and_moved() {
     TrainingArguments args = arguments();
     args.num_train_epochs = 1;
-    args.eval_strategy = args.save_strategy = "steps";
+    args.eval_strategy = args.save_strategy = Strategy::steps;
     args.eval_steps = args.save_steps = 1;
     args.metric_for_best_model = "f1";
     args.load_best_model_at_end = true;
@@ -207,15 +206,13 @@ class ResumeMoved : public Resume {
 
   static TrainerState finish(ToyModel& model, const TrainingArguments& args,
                              const std::optional<std::filesystem::path>& checkpoint, std::int64_t dies_at = 0) {
-    const Trainer* running = nullptr;
     TrainerHooks hooks;
-    hooks.evaluate = [&] {
-      const std::int64_t step = running->state().global_step;
+    hooks.evaluate = [&](const Trainer& running) {
+      const std::int64_t step = running.state().global_step;
       if (step == dies_at) throw Interruption();
-      return io::Json{{"eval_f1", step == 2 ? 1.0 : 0.0}};
+      return Metrics{{"eval_f1", step == 2 ? 1.0 : 0.0}};
     };
     Trainer trainer(model, args, toy_dataset(24), hooks);
-    running = &trainer;
     trainer.train(checkpoint);
     return trainer.state();
   }
@@ -261,11 +258,11 @@ TEST_F(ResumeMoved, SaysSoWhereTheBestModelIsGone) {
 
 TEST_F(Resume, EvaluatesOnStartToo) {
   TrainingArguments args = arguments();
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   args.save_steps = 4;
   args.eval_on_start = true;
   TrainerHooks constant;
-  constant.evaluate = [] { return io::Json{{"eval_f1", 1.0}}; };
+  constant.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
   ToyModel model(0.1f), rest(0.1f, 99);
   Trainer(model, args, toy_dataset(22), constant).train();
   Trainer resumed(rest, args, toy_dataset(22), constant);
@@ -276,7 +273,7 @@ TEST_F(Resume, EvaluatesOnStartToo) {
 
 TEST_F(Resume, WarnsOfOtherSettings) {
   TrainingArguments args = arguments();
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   args.save_steps = 6;
   ToyModel model;
   Trainer(model, args, toy_dataset(24)).train();
@@ -289,11 +286,11 @@ TEST_F(Resume, WarnsOfOtherSettings) {
 
 TEST_F(Resume, OfAFinishedRunTrainsNothing) {
   TrainingArguments args = arguments();
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   ToyModel whole(0.1f), again(0.1f, 99);
   run(whole, args, 0, {});
   Trainer trainer(again, args, toy_dataset(22));
-  const io::Json metrics = trainer.train(folder_ / "out" / "checkpoint-12");
+  const Metrics metrics = trainer.train(folder_ / "out" / "checkpoint-12");
   EXPECT_EQ(again.weights(), whole.weights());
   EXPECT_EQ(trainer.state().global_step, 12);
   EXPECT_EQ(metrics.at("train_steps_per_second"), 0.0);
@@ -301,10 +298,10 @@ TEST_F(Resume, OfAFinishedRunTrainsNothing) {
 
 TEST_F(Resume, MaySkipNoData) {
   TrainingArguments args = arguments();
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   args.save_steps = 2;
   args.num_train_epochs = 1;
-  args.train_sampling_strategy = "sequential";
+  args.train_sampling_strategy = Sampling::sequential;
   std::vector<std::int64_t> items;
   ToyModel model;
   Trainer(model, args, toy_dataset(24)).train();
@@ -321,7 +318,7 @@ TEST_F(Resume, MaySkipNoData) {
 
 TEST_F(Resume, FromAModelAlone) {
   TrainingArguments args = arguments();
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   args.save_steps = 4;
   args.save_only_model = true;
   ToyModel model;
@@ -342,7 +339,7 @@ TEST_F(Resume, FromAModelAlone) {
 
 TEST_F(Resume, SaysWhyACheckpointDoesNotFit) {
   TrainingArguments args = arguments();
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   args.save_steps = 4;
   args.optim = "sgd";
   ToyModel model;
@@ -365,10 +362,8 @@ TEST_F(Resume, SaysWhyACheckpointDoesNotFit) {
   const std::filesystem::path narrow = folder_ / "narrow";
   std::filesystem::copy(checkpoint, narrow);
   std::vector<std::pair<std::string, Tensor>> tensors;
-  for (const auto& parameter : model.parameters().parameters())
-    for (const Parameter::Part& part : parameter->parts)
-      tensors.emplace_back(
-          part.name, part.name == "classifier.weight" ? Tensor({2, 16}, DType::f32) : parameter->master_part(part));
+  for (const NamedParameter& each : model.parameters().named())
+    tensors.emplace_back(each.name, each.name == "classifier.weight" ? Tensor({2, 16}, DType::f32) : each.value);
   io::write_safetensors(narrow / "model.safetensors", tensors);
   EXPECT_TRUE(contains(error(narrow), "narrow: classifier.weight is ")) << error(narrow);
   EXPECT_TRUE(contains(error(narrow), "(2, 16), this model needs ")) << error(narrow);

@@ -17,7 +17,7 @@ using parallel::Team;
 struct Trained {
   std::vector<float> weights;
   std::vector<double> losses;
-  io::Json metrics;
+  Metrics metrics;
   TrainerState state;
 };
 
@@ -39,7 +39,7 @@ class TeamTraining : public TrainerTest {
       ToyModel model(dropout, static_cast<std::uint64_t>(1 + team.rank()));
       if (args.fp16) enlarge_classifier(model);
       Trainer trainer(model, args, toy_dataset(items), {}, team);
-      const io::Json metrics = trainer.train(checkpoint);
+      const Metrics metrics = trainer.train(checkpoint);
       weights[static_cast<std::size_t>(team.rank())] = model.weights();
       if (!team.is_first()) return;
       first.metrics = metrics;
@@ -123,7 +123,7 @@ TEST_F(TeamTraining, ShardedAndBf16OnTheWire) {
     EXPECT_LT(distance(whole.weights, shards.weights), 1e-5) << optim;
   }
   args.optim = "adamw_torch";
-  args.ddp_wire_dtype = "bf16";
+  args.ddp_wire_dtype = DType::bf16;
   for (const bool sharded : {false, true}) {
     args.sharded_optimizer = sharded;
     const Trained rounded = run(2, args, 0.1f);
@@ -139,14 +139,14 @@ TEST_F(TeamTraining, ResumesBitForBit) {
     args.output_dir = (folder_ / (sharded ? "sharded" : "whole")).string();
     args.sharded_optimizer = sharded;
     args.num_train_epochs = 2;
-    args.save_strategy = "steps";
+    args.save_strategy = Strategy::steps;
     args.save_steps = 8;
     args.logging_steps = 3;
     const Trained whole = run(2, args, 0.1f, {}, 93);
     EXPECT_EQ(whole.state.global_step, 24);
     EXPECT_EQ(whole.state.world_size, 2);
     const auto saved = std::filesystem::path(args.output_dir) / "checkpoint-8";
-    args.save_strategy = "no";
+    args.save_strategy = Strategy::no;
     const Trained resumed = run(2, args, 0.1f, saved, 93);
     EXPECT_EQ(resumed.weights, whole.weights);
     EXPECT_EQ(without_times(resumed.state.log_history), without_times(whole.state.log_history));
@@ -157,7 +157,7 @@ TEST_F(TeamTraining, ResumesBitForBit) {
 TEST_F(TeamTraining, ShardsOfTwoAreResumedByOne) {
   TrainingArguments args = split_arguments({2, 4, 1});
   args.sharded_optimizer = true;
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   args.save_steps = 10;
   const Trained two = run(2, args, 0.1f);
   EXPECT_EQ(checkpoints(), std::vector<std::int64_t>({10, 20}));
@@ -181,7 +181,7 @@ TEST_F(TeamTraining, AnOverflowIsSkippedByAll) {
 // Batches are dealt out in turn; where they do not come out even the first items are taken again.
 TEST_F(TeamTraining, DataIsDealtOutAsAccelerateDoes) {
   TrainingArguments args = split_arguments({2, 4, 1});
-  args.train_sampling_strategy = "sequential";
+  args.train_sampling_strategy = Sampling::sequential;
   std::vector<std::int64_t> items[2];
   comm::run_threads(2, [&](comm::ProcessGroup& group) {
     ToyModel model;
@@ -203,7 +203,7 @@ TEST_F(TeamTraining, EveryItemIsPredictedOnce) {
         args.per_device_eval_batch_size = 3;
         ToyModel model;
         Trainer trainer(model, args, {}, {}, parallel::team_of(group));
-        trainer.predict(toy_dataset(size), [&](std::span<const std::int64_t> items, const Batch& batch, const auto&) {
+        trainer.predict(*toy_dataset(size), [&](std::span<const std::int64_t> items, const Batch& batch, const auto&) {
           EXPECT_EQ(batch.sequences(), std::ssize(items));
           const std::lock_guard lock(mutex);
           seen.insert(items.begin(), items.end());
@@ -222,7 +222,7 @@ TEST_F(TeamTraining, TheBarOfAnEvaluationEndsAtOneHundredPercent) {
     args.per_device_eval_batch_size = 4;
     ToyModel model;
     Trainer trainer(model, args, {}, {}, parallel::team_of(group));
-    trainer.predict(toy_dataset(23), [](const auto&...) {});
+    trainer.predict(*toy_dataset(23), [](const auto&...) {});
   });
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(contains(text, "evaluating: 100% 23/23 [")) << text;
@@ -231,7 +231,7 @@ TEST_F(TeamTraining, TheBarOfAnEvaluationEndsAtOneHundredPercent) {
 // Each rank measures something else; what the first one has decides.
 TEST_F(TeamTraining, AllStopEarlyTogetherAndEndWithTheBestModel) {
   TrainingArguments args = split_arguments({2, 4, 1});
-  args.eval_strategy = args.save_strategy = "steps";
+  args.eval_strategy = args.save_strategy = Strategy::steps;
   args.eval_steps = args.save_steps = 2;
   args.metric_for_best_model = "f1";
   args.early_stopping_patience = 2;
@@ -241,9 +241,9 @@ TEST_F(TeamTraining, AllStopEarlyTogetherAndEndWithTheBestModel) {
     ToyModel model;
     TrainerHooks hooks;
     double metric = 0;
-    hooks.evaluate = [&] {
+    hooks.evaluate = [&](const Trainer&) {
       metric += group.rank() == 0 ? -1 : 1;
-      return io::Json{{"eval_f1", metric}};
+      return Metrics{{"eval_f1", metric}};
     };
     Trainer trainer(model, args, toy_dataset(160), hooks, parallel::team_of(group));
     trainer.train();
@@ -258,12 +258,12 @@ TEST_F(TeamTraining, AllStopEarlyTogetherAndEndWithTheBestModel) {
 }
 
 TEST_F(TeamTraining, RanksThatDisagreeAreToldAtTheStart) {
-  const auto error_with = [&](const std::function<void(TrainingArguments&, Dataset&)>& change) {
+  const auto error_with = [&](const std::function<void(TrainingArguments&, ToyDataset&)>& change) {
     std::vector<std::string> errors(2);
     comm::run_threads(2, [&](comm::ProcessGroup& group) {
       TrainingArguments args = arguments();
-      Dataset data = toy_dataset(24);
-      if (group.rank() == 1) change(args, data);
+      const auto data = toy_dataset(24);
+      if (group.rank() == 1) change(args, *data);
       ToyModel model;
       errors[static_cast<std::size_t>(group.rank())] =
           error_of([&] { Trainer(model, args, data, {}, parallel::team_of(group)); });
@@ -271,11 +271,11 @@ TEST_F(TeamTraining, RanksThatDisagreeAreToldAtTheStart) {
     EXPECT_EQ(errors[0], errors[1]);
     return errors[0];
   };
-  EXPECT_TRUE(contains(error_with([](TrainingArguments& args, Dataset&) { args.per_device_train_batch_size = 2; }),
+  EXPECT_TRUE(contains(error_with([](TrainingArguments& args, ToyDataset&) { args.per_device_train_batch_size = 2; }),
                        "--per_device_train_batch_size is 4 on rank 0, 2 on rank 1"));
-  EXPECT_TRUE(contains(error_with([](TrainingArguments&, Dataset& data) { data.lengths[3] += 1; }),
+  EXPECT_TRUE(contains(error_with([](TrainingArguments&, ToyDataset& data) { data.lengths[3] += 1; }),
                        "the training data is 24 items"));
-  EXPECT_EQ(error_with([](TrainingArguments& args, Dataset&) {
+  EXPECT_EQ(error_with([](TrainingArguments& args, ToyDataset&) {
               args.output_dir += "/elsewhere";
               args.num_threads = 1;
             }),

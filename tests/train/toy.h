@@ -4,14 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "hearth/base/log.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
 #include "hearth/io/safetensors.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/nn/encoder.h"
 #include "hearth/nn/model.h"
 #include "hearth/ops/loss.h"
@@ -24,8 +28,8 @@ namespace hearth {
 
 inline constexpr std::int64_t kToyVocabulary = 24, kToyClasses = 3, kToyLongest = 10;
 
-inline nn::EncoderConfig toy_config(float dropout) {
-  nn::EncoderConfig config;
+inline nn::TransformerConfig toy_config(float dropout) {
+  nn::TransformerConfig config;
   config.vocab_size = kToyVocabulary;
   config.hidden = 16;
   config.layers = 2;
@@ -43,23 +47,25 @@ inline constexpr nn::EncoderNames kToyNames{"layer", "query",        "key",    "
 
 class ToyModel final : public nn::Model {
  public:
-  explicit ToyModel(float dropout = 0, std::uint64_t seed = 1)
-      : encoder_(nn::Cursor(blueprint_), toy_config(dropout), kToyNames),
-        classifier_(nn::Cursor(blueprint_, "classifier"), encoder_.config().hidden, kToyClasses, 0.3f) {
+  using Chosen = std::function<bool(std::string_view name)>;
+
+  explicit ToyModel(float dropout = 0, std::uint64_t seed = 1, const Chosen& frozen = {})
+      : encoder_(nn::ParameterScope(builder_), toy_config(dropout), kToyNames),
+        classifier_(nn::ParameterScope(builder_, "classifier"), encoder_.config().hidden, kToyClasses, 0.3f) {
+    if (frozen) parameters().freeze(frozen);
     parameters().allocate();
-    for (const auto& parameter : parameters().parameters())
-      for (const Parameter::Part& part : parameter->parts) nn::initialise(blueprint(), *parameter, part, seed);
+    for (const NamedParameter& each : parameters().named()) nn::initialise(builder(), each.name, each.value, seed);
     parameters().mark_changed();
   }
 
-  nn::ModelOutput forward(ops::Context& ctx, const Batch& batch) override {
-    ctx.sequences = nn::sequences_of(batch);
-    const Var hidden = encoder_(ctx, batch);
+  nn::ModelOutput forward(ops::Context& ctx, const BatchPtr& batch) override {
+    ctx.begin(batch);
+    const Var hidden = encoder_(ctx, *batch);
     const Var first = ops::first_tokens(ctx, hidden);
     const Var logits = classifier_.logits(ctx, first);
     nn::ModelOutput output{{}, {{"logits", logits}}};
-    if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end())
-      output.loss = ops::cross_entropy(ctx, logits, labels->second, {.label_smoothing = ctx.label_smoothing});
+    if (const auto labels = batch->labels.find("labels"); labels != batch->labels.end())
+      output.loss = ops::cross_entropy(ctx, logits, labels->second, {.label_smoothing = ctx.loss.label_smoothing});
     if (ctx.training && forwards_++ == nan_forward) {
       Tensor nan({}, DType::f32);
       *nan.data<float>() = std::numeric_limits<float>::quiet_NaN();
@@ -73,17 +79,20 @@ class ToyModel final : public nn::Model {
     io::create_directories(folder);
     io::replace_file(folder / "config.json", "{}\n");
     std::vector<std::pair<std::string, Tensor>> tensors;
-    for (const auto& parameter : parameters().parameters())
-      for (const Parameter::Part& part : parameter->parts)
-        tensors.emplace_back(part.name, parameter->master_part(part));
+    for (const NamedParameter& each : parameters().named()) {
+      tensors.emplace_back(each.name, Tensor(each.value.shape(), DType::f32));
+      kernels::convert(each.value.type(), each.value.raw(), DType::f32, tensors.back().second.raw(), each.value.size());
+    }
     io::write_safetensors(folder / "model.safetensors", tensors);
   }
 
   std::vector<float> weights() const {
     std::vector<float> all;
     for (const auto& parameter : parameters().parameters()) {
-      const float* values = parameter->master.data<float>();
-      all.insert(all.end(), values, values + parameter->master.size());
+      std::vector<float> values(static_cast<std::size_t>(parameter->master.size()));
+      kernels::convert(parameter->master.type(), parameter->master.raw(), DType::f32, values.data(),
+                       parameter->master.size());
+      all.insert(all.end(), values.begin(), values.end());
     }
     return all;
   }
@@ -104,16 +113,14 @@ inline void enlarge_classifier(ToyModel& model) {
   model.parameters().mark_changed();
 }
 
-// `order`, where given, takes the items in the order in which they are collated.
-inline Dataset toy_dataset(std::int64_t size, std::vector<std::int64_t>* order = nullptr) {
-  const auto token = [](std::int64_t item, std::int64_t at) {
+struct ToyDataset final : Dataset {
+  static std::int32_t token(std::int64_t item, std::int64_t at) {
     return static_cast<std::int32_t>(1 + (item * 7 + at * at * 5 + at) % (kToyVocabulary - 1));
-  };
-  const auto length = [](std::int64_t item) { return 2 + item * 5 % (kToyLongest - 1); };
-  Dataset dataset;
-  dataset.size = size;
-  for (std::int64_t item = 0; item < size; ++item) dataset.lengths.push_back(length(item));
-  dataset.collate = [=](std::span<const std::int64_t> items, std::uint32_t first_sample) {
+  }
+
+  std::int64_t size() const override { return std::ssize(lengths); }
+  std::int64_t length(std::int64_t item) const override { return lengths[static_cast<std::size_t>(item)]; }
+  BatchPtr collate(std::span<const std::int64_t> items, std::uint32_t first_sample) const override {
     Batch batch;
     for (const std::int64_t item : items) {
       if (order != nullptr) order->push_back(item);
@@ -123,8 +130,18 @@ inline Dataset toy_dataset(std::int64_t size, std::vector<std::int64_t>* order =
       batch.append(ids, types, first_sample++);
       batch.labels["labels"].push_back(ids.front() % kToyClasses);
     }
-    return batch;
-  };
+    return shared_batch(std::move(batch));
+  }
+
+  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t>* order = nullptr;
+};
+
+// `order`, where given, takes the items in the order in which they are collated.
+inline std::shared_ptr<ToyDataset> toy_dataset(std::int64_t size, std::vector<std::int64_t>* order = nullptr) {
+  auto dataset = std::make_shared<ToyDataset>();
+  for (std::int64_t item = 0; item < size; ++item) dataset->lengths.push_back(2 + item * 5 % (kToyLongest - 1));
+  dataset->order = order;
   return dataset;
 }
 
@@ -136,6 +153,7 @@ inline std::string without_times(io::Json rows) {
 }
 
 inline double number(const io::Json& row, const char* key) { return row.at(key).get<double>(); }
+inline double number(const Metrics& metrics, const char* key) { return metrics.at(key); }
 
 // The steps of the rows that have the key.
 inline std::vector<std::int64_t> steps_with(const io::Json& log_history, const char* key) {
@@ -166,7 +184,7 @@ class TrainerTest : public TemporaryFolder {
     args.num_train_epochs = 2;
     args.learning_rate = 1e-2;
     args.logging_steps = 1;
-    args.save_strategy = "no";
+    args.save_strategy = Strategy::no;
     args.disable_tqdm = true;
     return args;
   }
@@ -174,7 +192,7 @@ class TrainerTest : public TemporaryFolder {
   // The steps of the checkpoints in output_dir.
   std::vector<std::int64_t> checkpoints() const {
     std::vector<std::int64_t> steps;
-    for (const auto& folder : list_checkpoints(folder_ / "out"))
+    for (const auto& folder : io::list_checkpoints(folder_ / "out"))
       steps.push_back(std::stoll(folder.filename().string().substr(std::string("checkpoint-").size())));
     return steps;
   }

@@ -30,12 +30,12 @@ TEST_F(TrainerLog, LogsTheLearningRateAndNormThatWereUsed) {
       args.learning_rate = 0.1;
       args.warmup_steps = 3;
       args.max_grad_norm = limit;
-      args.eval_strategy = "steps";
+      args.eval_strategy = Strategy::steps;
       args.eval_steps = 1;
       ToyModel model;
       std::vector<std::vector<float>> weights{model.weights()};
       TrainerHooks hooks;
-      hooks.evaluate = [&] { return weights.push_back(model.weights()), io::Json{{"eval_x", 0}}; };
+      hooks.evaluate = [&](const Trainer&) { return weights.push_back(model.weights()), Metrics{{"eval_x", 0}}; };
       Trainer trainer(model, args, toy_dataset(24), hooks);
       trainer.train();
       std::size_t step = 0;
@@ -79,7 +79,7 @@ TEST_F(TrainerLog, LogsMeansSinceTheLastRow) {
   EXPECT_EQ(some[2].at("grad_norm"), rows[9].at("grad_norm"));
   EXPECT_EQ(some[2].at("learning_rate"), rows[9].at("learning_rate"));
 
-  args.logging_strategy = "epoch";
+  args.logging_strategy = Strategy::epoch;
   args.logging_first_step = false;
   Trainer epochs(by_epoch, args, toy_dataset(24));
   epochs.train();
@@ -93,21 +93,21 @@ TEST_F(TrainerLog, LogsMeansSinceTheLastRow) {
 
 TEST_F(TrainerLog, LogsNoFurtherThanToldTo) {
   TrainingArguments args = arguments();
-  args.logging_strategy = "no";
+  args.logging_strategy = Strategy::no;
   ToyModel model;
   Trainer trainer(model, args, toy_dataset(24));
   trainer.train();
   EXPECT_EQ(steps_with(trainer.state().log_history, "loss"), Steps());
   EXPECT_EQ(steps_with(trainer.state().log_history, "train_loss"), Steps({12}));
 
-  args.logging_strategy = "steps";
+  args.logging_strategy = Strategy::steps;
   args.logging_steps = 0.25;  // of 12
   args.include_num_input_tokens_seen = true;
   Trainer quarters(model, args, toy_dataset(24));
   quarters.train();
   EXPECT_EQ(steps_with(quarters.state().log_history, "loss"), Steps({3, 6, 9, 12}));
-  const Dataset data = toy_dataset(24);
-  const std::int64_t tokens = std::accumulate(data.lengths.begin(), data.lengths.end(), std::int64_t{0});
+  const auto data = toy_dataset(24);
+  const std::int64_t tokens = std::accumulate(data->lengths.begin(), data->lengths.end(), std::int64_t{0});
   EXPECT_EQ(quarters.state().log_history[1].at("num_input_tokens_seen"), tokens);
   EXPECT_GT(quarters.state().log_history[1].at("train_tokens_per_second"), 0);
   EXPECT_GT(quarters.state().log_history[1].at("train_runtime"), 0);
@@ -116,13 +116,13 @@ TEST_F(TrainerLog, LogsNoFurtherThanToldTo) {
 
 TEST_F(TrainerLog, AnEarlyStopEndsTheEpochAndLogsIt) {
   TrainingArguments args = arguments();
-  args.logging_strategy = "epoch";
-  args.eval_strategy = "steps";
+  args.logging_strategy = Strategy::epoch;
+  args.eval_strategy = Strategy::steps;
   args.eval_steps = 2;
   args.metric_for_best_model = "f1";
   args.early_stopping_patience = 1;
   TrainerHooks hooks;
-  hooks.evaluate = [] { return io::Json{{"eval_f1", 1.0}}; };
+  hooks.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
   ToyModel model;
   Trainer trainer(model, args, toy_dataset(24), hooks);
   trainer.train();
@@ -163,10 +163,8 @@ TEST_F(TrainerLog, AnnouncesTheRunAsTheTrainer) {
   plan.processes = 2;
   plan.epochs = 3;
   plan.max_steps = 12345678;
-  Dataset data;
-  data.size = 999;
   const LogCapture log;
-  announce(plan, args, data, 108893186);
+  announce(plan, args, *toy_dataset(999), 108893186);
   EXPECT_EQ(log.infos,
             std::vector<std::string>({"***** Running training *****", "  Num examples = 999", "  Num Epochs = 3",
                                       "  Instantaneous batch size per device = 1,000",
@@ -198,13 +196,13 @@ TEST_F(TrainerLog, ALearningRateIsReducedOnAPlateau) {
   args.lr_scheduler_type = "reduce_lr_on_plateau";
   args.lr_scheduler_kwargs = R"({"factor": 0.5, "patience": 0})";
   args.warmup_steps = 3;  // without effect, as in the Trainer
-  args.eval_strategy = "steps";
+  args.eval_strategy = Strategy::steps;
   args.eval_steps = 1;
   args.eval_on_start = true;
   const std::vector<double> losses{1, 3, 2, 2, 1, 2, 0};  // the first of them before any update
   std::size_t evaluations = 0;
   TrainerHooks hooks;
-  hooks.evaluate = [&] { return io::Json{{"eval_loss", losses.at(evaluations++)}}; };
+  hooks.evaluate = [&](const Trainer&) { return Metrics{{"eval_loss", losses.at(evaluations++)}}; };
   ToyModel model;
   Trainer trainer(model, args, toy_dataset(24), hooks);
   trainer.train();

@@ -24,7 +24,7 @@ TEST_F(TrainerTest, LossesFall) {
   args.num_train_epochs = 8;
   ToyModel model(0.1f);
   Trainer trainer(model, args, toy_dataset(24));
-  const io::Json metrics = trainer.train();
+  const Metrics metrics = trainer.train();
   const io::Json& rows = trainer.state().log_history;
   ASSERT_EQ(rows.size(), 48u + 1);
   EXPECT_GT(number(rows[0], "loss"), 0.8);
@@ -114,13 +114,13 @@ TEST_F(TrainerTest, SmoothsLabels) {
   TrainingArguments args = arguments();
   args.label_smoothing_factor = kFactor;
   args.max_steps = 1;
-  args.train_sampling_strategy = "sequential";
+  args.train_sampling_strategy = Sampling::sequential;
   ToyModel model, untouched;
   Trainer trainer(model, args, toy_dataset(24));
   trainer.train();
 
   const std::vector<std::int64_t> items{0, 1, 2, 3};
-  const Batch batch = toy_dataset(24).collate(items, 0);
+  const BatchPtr batch = toy_dataset(24)->collate(items, 0);
   ops::Context ctx;
   const Var logits = untouched.forward(ctx, batch).logits[0].second;
   double loss = 0;
@@ -128,7 +128,7 @@ TEST_F(TrainerTest, SmoothsLabels) {
     const float* x = logits.value().data<float>() + row * kToyClasses;
     const double log_sum = std::log(std::exp(x[0]) + std::exp(x[1]) + std::exp(x[2]));
     const double mean = log_sum - (x[0] + x[1] + x[2]) / 3.0;
-    loss += (1 - kFactor) * (log_sum - x[batch.labels.at("labels")[row]]) + kFactor * mean;
+    loss += (1 - kFactor) * (log_sum - x[batch->labels.at("labels")[row]]) + kFactor * mean;
   }
   EXPECT_NEAR(number(trainer.state().log_history[0], "loss"), loss / 4, 1e-4);
 }
@@ -155,9 +155,9 @@ TEST_F(TrainerTest, VisitsItemsInTheOrderAskedFor) {
             epochs([](auto e) { return data::shuffled_order(22, 5, e); }));
   EXPECT_EQ(visited([](TrainingArguments& args) { args.data_seed = 6; }),
             epochs([](auto e) { return data::shuffled_order(22, 6, e); }));
-  EXPECT_EQ(visited([](TrainingArguments& args) { args.train_sampling_strategy = "sequential"; }),
+  EXPECT_EQ(visited([](TrainingArguments& args) { args.train_sampling_strategy = Sampling::sequential; }),
             epochs([](auto) { return data::sequential_order(22); }));
-  const std::vector<std::int64_t> lengths = toy_dataset(22).lengths;
+  const std::vector<std::int64_t> lengths = toy_dataset(22)->lengths;
   EXPECT_EQ(visited([](TrainingArguments& args) { args.group_by_length = true; }),
             epochs([&](auto e) { return data::length_grouped_order(lengths, 4, 42, e); }));
   EXPECT_EQ(visited([](TrainingArguments& args) {
@@ -226,7 +226,7 @@ TEST_F(TrainerTest, MixedPrecisionStaysNearFp32) {
 TEST_F(TrainerTest, DropoutDiffersFromStepToStep) {
   for (const float dropout : {0.0f, 0.1f}) {
     TrainingArguments args = arguments();
-    args.train_sampling_strategy = "sequential";  // and one batch per epoch: always the same one
+    args.train_sampling_strategy = Sampling::sequential;  // and one batch per epoch: always the same one
     args.learning_rate = 0;
     ToyModel model(dropout);
     Trainer trainer(model, args, toy_dataset(4));
@@ -243,7 +243,7 @@ TEST_F(TrainerTest, TrainsAnewWhenAskedAgain) {
   enlarge_classifier(model);
   const Tensor start = model.parameters().master().clone();
   Trainer trainer(model, args, toy_dataset(24));
-  const io::Json first = trainer.train();
+  const Metrics first = trainer.train();
   EXPECT_GT(number(first, "train_skipped_steps"), 0);
   const std::string log = without_times(trainer.state().log_history);
   const std::vector<float> weights = model.weights();
@@ -261,7 +261,7 @@ TEST_F(TrainerTest, PredictsInOrderWithoutDropout) {
   Trainer trainer(model, args, {});
   std::vector<std::int64_t> items;
   std::vector<float> logits;
-  trainer.predict(toy_dataset(12),
+  trainer.predict(*toy_dataset(12),
                   [&](std::span<const std::int64_t> some, const Batch&, const nn::ModelOutput& output) {
                     items.insert(items.end(), some.begin(), some.end());
                     const Tensor& values = output.logits[0].second.value();
@@ -269,7 +269,7 @@ TEST_F(TrainerTest, PredictsInOrderWithoutDropout) {
                   });
   EXPECT_EQ(items, data::sequential_order(12));
   ops::Context ctx;
-  const Batch batch = toy_dataset(12).collate(items, 0);
+  const BatchPtr batch = toy_dataset(12)->collate(items, 0);
   const Tensor expected = model.forward(ctx, batch).logits[0].second.value();
   ASSERT_EQ(std::ssize(logits), expected.size());
   for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], expected.data<float>()[i], 1e-5);
@@ -278,26 +278,22 @@ TEST_F(TrainerTest, PredictsInOrderWithoutDropout) {
 TEST_F(TrainerTest, SaysWhatIsMissingBeforeTraining) {
   ToyModel model;
   TrainingArguments args = arguments();
-  const auto error = [&](Dataset data) { return error_of([&] { Trainer(model, args, std::move(data)).train(); }); };
-  EXPECT_TRUE(contains(error({}), "nothing to train on")) << error({});
-  args.eval_strategy = "epoch";
+  const auto error = [&](DatasetPtr data) { return error_of([&] { Trainer(model, args, std::move(data)).train(); }); };
+  EXPECT_TRUE(contains(error(toy_dataset(0)), "nothing to train on")) << error(toy_dataset(0));
+  EXPECT_TRUE(contains(error(nullptr), "no data to train on")) << error(nullptr);
+  args.eval_strategy = Strategy::epoch;
   EXPECT_TRUE(contains(error(toy_dataset(24)), "needs something to evaluate on"));
-  args.eval_strategy = "no";
-  args.group_by_length = true;
-  Dataset data = toy_dataset(24);
-  data.lengths.clear();
-  EXPECT_TRUE(contains(error(std::move(data)), "lengths of all 24 items"));
 }
 
 // As the Trainer: the linear schedule of zero steps is at 0 from the start, and training stops after a step.
 TEST_F(TrainerTest, ZeroStepsAreOneAtLearningRateZero) {
   TrainingArguments args = arguments();
   args.max_steps = 0;
-  args.save_strategy = "steps";
+  args.save_strategy = Strategy::steps;
   ToyModel model;
   const std::vector<float> before = model.weights();
   Trainer trainer(model, args, toy_dataset(24));
-  const io::Json metrics = trainer.train();
+  const Metrics metrics = trainer.train();
   EXPECT_EQ(trainer.state().global_step, 1);
   EXPECT_EQ(trainer.state().max_steps, 0);
   EXPECT_EQ(number(trainer.state().log_history[0], "learning_rate"), 0);

@@ -48,10 +48,10 @@ TEST_F(TrainingArgumentsTest, DefaultsAreTheTrainers) {
   EXPECT_EQ(args.learning_rate, 5e-5);
   EXPECT_EQ(args.num_train_epochs, 3.0);
   EXPECT_EQ(args.logging_steps, 500);
-  EXPECT_EQ(args.save_strategy, "steps");
+  EXPECT_EQ(args.save_strategy, Strategy::steps);
   EXPECT_EQ(args.seed, 42);
   EXPECT_FALSE(args.do_eval || args.eval_steps || args.metric_for_best_model || args.greater_is_better);
-  EXPECT_EQ(args.train_format(), DType::f32);
+  EXPECT_EQ(args.train_dtype(), DType::f32);
 }
 
 TEST_F(TrainingArgumentsTest, TheMainCommand) {
@@ -72,20 +72,20 @@ TEST_F(TrainingArgumentsTest, TheMainCommand) {
   EXPECT_TRUE(args.do_train && args.do_eval && args.bf16);
   EXPECT_EQ(args.per_device_train_batch_size, 12);
   EXPECT_EQ(args.num_train_epochs, 2);
-  EXPECT_EQ(args.train_format(), DType::bf16);
-  EXPECT_EQ(args.eval_format(), DType::bf16);
+  EXPECT_EQ(args.train_dtype(), DType::bf16);
+  EXPECT_EQ(args.eval_dtype(), DType::bf16);
   EXPECT_EQ(notices_of(command),
             (Words{"--use_ipex is accepted and has no effect: Hearth's own optimized kernels are always used",
                    "--use_cpu is accepted and has no effect: Hearth trains on the CPU only"}));
 }
 
 TEST_F(TrainingArgumentsTest, NamesOfOtherVersions) {
-  EXPECT_EQ(parsed({"--evaluation_strategy", "epoch"}).eval_strategy, "epoch");
+  EXPECT_EQ(parsed({"--evaluation_strategy", "epoch"}).eval_strategy, Strategy::epoch);
   EXPECT_EQ(parsed({"--xpu_backend", "ccl"}).ddp_backend, "ccl");
   EXPECT_EQ(parsed({"--per_gpu_train_batch_size", "3"}).per_device_train_batch_size, 3);
   EXPECT_FALSE(parsed({"--no_logging_nan_inf_filter"}).logging_nan_inf_filter);
   EXPECT_TRUE(parsed({"--train_sampling_strategy", "group_by_length"}).group_by_length);
-  EXPECT_EQ(parsed({"--group_by_length"}).train_sampling_strategy, "group_by_length");
+  EXPECT_EQ(parsed({"--group_by_length"}).train_sampling_strategy, Sampling::group_by_length);
   EXPECT_TRUE(contains(error_of({"--group_by_length", "--train_sampling_strategy", "sequential"}), "contradict"));
 }
 
@@ -93,15 +93,15 @@ TEST_F(TrainingArgumentsTest, FormatsExcludeEachOther) {
   EXPECT_EQ(error_of({"--fp16", "--bf16"}), "--fp16 and --bf16 exclude each other: give one of them");
   EXPECT_TRUE(contains(error_of({"--fp16_full_eval", "--bf16_full_eval"}), "exclude"));
   const TrainingArguments args = parsed({"--fp16", "--bf16_full_eval"});
-  EXPECT_EQ(args.train_format(), DType::f16);
-  EXPECT_EQ(args.eval_format(), DType::bf16);
+  EXPECT_EQ(args.train_dtype(), DType::f16);
+  EXPECT_EQ(args.eval_dtype(), DType::bf16);
 }
 
 TEST_F(TrainingArgumentsTest, ThePrecisionOfTheLauncherCountsWithoutAFlag) {
   const auto format = [](const char* of_launcher, const Words& words) {
     setenv("ACCELERATE_MIXED_PRECISION", of_launcher, 1);
     DType result = DType::f32;
-    const std::string error = hearth::error_of([&] { result = parsed(words, true).train_format(); });
+    const std::string error = hearth::error_of([&] { result = parsed(words, true).train_dtype(); });
     unsetenv("ACCELERATE_MIXED_PRECISION");
     return error.empty() ? std::string(name_of(result)) : error;
   };
@@ -315,7 +315,7 @@ TEST_F(TrainingArgumentsFile, MayBeYaml) {
     EXPECT_TRUE(args.bf16);
     EXPECT_EQ(args.learning_rate, 3e-5);
     EXPECT_EQ(args.max_steps, 2);
-    EXPECT_EQ(args.save_strategy, "no");
+    EXPECT_EQ(args.save_strategy, Strategy::no);
     EXPECT_EQ(args.logging_steps, 500);
     EXPECT_FALSE(args.data_seed);
     EXPECT_EQ(args.output_dir, "a b");

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "hearth/kernels/elementwise.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/ops/linear.h"
 #include "hearth/optim/optimizers.h"
 
@@ -26,7 +26,7 @@ std::vector<float> outputs_after_steps(DType type, const std::string& name, bool
   Tensor y;
   for (int step = 0; step < 4; ++step) {
     if (forget)
-      for (const auto& parameter : store.parameters()) parameter->replicas.clear();
+      for (const auto& parameter : store.parameters()) parameter->copies.clear();
     store.zero_grad();
     Tape tape;
     ops::Context ctx;

@@ -14,15 +14,15 @@ namespace {
 using Floats = std::vector<float>;
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-TEST(Worst, IsTheLargest) {
-  Worst worst;
+TEST(LargestError, IsTheLargest) {
+  LargestError worst;
   EXPECT_EQ(worst.value(), 0);
   for (const double error : {2.0, 5.0, 3.0}) worst.take(error);
   EXPECT_EQ(worst.value(), 5);
 }
 
-TEST(Worst, StaysNaN) {
-  Worst worst;
+TEST(LargestError, StaysNaN) {
+  LargestError worst;
   for (const double error : {1.0, double{kNaN}, 2.0}) worst.take(error);
   EXPECT_TRUE(std::isnan(worst.value()));
 }

@@ -19,9 +19,9 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 // A copy of one golden model, to be spoilt.
 class Spoilt : public TemporaryFolder {
  protected:
-  Spoilt() : model_(folder_ / "models" / "bert-qa") {
+  explicit Spoilt(const std::string& name = "bert-qa") : model_(folder_ / "models" / name) {
     fs::create_directories(folder_ / "models");
-    fs::copy(fixture("goldens") / "models" / "bert-qa", model_, fs::copy_options::recursive);
+    fs::copy(fixture("goldens") / "models" / name, model_, fs::copy_options::recursive);
   }
 
   void rewrite(const std::string& file, const std::function<void(Tensors&)>& edit) {
@@ -222,6 +222,44 @@ TEST_F(Spoilt, AModelFolderThatCannotBeRead) {
 TEST_F(Spoilt, AMissingPart) {
   fs::remove(model_ / "trajectory.json");
   expect_failure("trajectory.json");
+}
+
+class SpoiltRegression : public Spoilt {
+ protected:
+  SpoiltRegression() : Spoilt("bert-regression") {}
+};
+
+TEST_F(SpoiltRegression, NotAtAll) { EXPECT_EQ(run(folder_).failures, 0); }
+
+TEST_F(SpoiltRegression, ATarget) {
+  change("batch.safetensors", "labels", [](float* values) { values[0] += 1; });
+  const std::string failed = run(folder_).failed_lines;
+  EXPECT_TRUE(contains(failed, "bert-regression loss")) << failed;
+  EXPECT_TRUE(contains(failed, "step 1 loss")) << failed;
+  EXPECT_FALSE(contains(failed, "logits")) << failed;
+}
+
+TEST_F(SpoiltRegression, TooFewTargets) {
+  replace("batch.safetensors", "labels", [](const Tensor& tensor) { return tensor.slice(0, 1); });
+  expect_failure("batch.safetensors", "labels");
+}
+
+TEST_F(SpoiltRegression, ClassesInsteadOfTargets) {
+  replace("batch.safetensors", "labels",
+          [](const Tensor& tensor) { return Tensor::zeros({tensor.rows()}, DType::i64); });
+  expect_failure("batch.safetensors", "computes no loss from these labels");
+}
+
+class SpoiltMultiLabel : public Spoilt {
+ protected:
+  SpoiltMultiLabel() : Spoilt("bert-multilabel") {}
+};
+
+TEST_F(SpoiltMultiLabel, NotAtAll) { EXPECT_EQ(run(folder_).failures, 0); }
+
+TEST_F(SpoiltMultiLabel, ATarget) {
+  change("batch.safetensors", "labels", [](float* values) { values[0] = 1 - values[0]; });
+  EXPECT_TRUE(contains(run(folder_).failed_lines, "bert-multilabel loss"));
 }
 
 TEST_F(Spoilt, AFamilyOfLaterIsNotKnown) {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace hearth::apps {
+
+// How lines are asked for on a terminal.
+struct LinePrompt {
+  std::string hint;     // printed once: "Type a question and press Enter; Ctrl-D ends."
+  std::string prompt;   // "question> "
+  std::string history;  // name of the history's file: "ask_history"
+};
+
+// Calls `use` for each line of standard input, as it comes. On a terminal, lines can be edited, and blank ones are left
+// out. An Error of a line is a warning.
+void for_each_input_line(const LinePrompt& prompt, const std::function<void(const std::string&)>& use);
+
+bool is_blank(const std::string& text);
+
+}  // namespace hearth::apps

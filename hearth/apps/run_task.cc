@@ -1,0 +1,249 @@
+#include "hearth/apps/run_task.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "hearth/apps/model_card.h"
+#include "hearth/apps/processes.h"
+#include "hearth/apps/run_report.h"
+#include "hearth/base/log.h"
+#include "hearth/cpu/isa.h"
+#include "hearth/cpu/topology.h"
+#include "hearth/io/file.h"
+#include "hearth/io/hub_cache.h"
+#include "hearth/models/pretrained.h"
+#include "hearth/ops/precision.h"
+#include "hearth/tasks/run_arguments.h"
+#include "hearth/tasks/task.h"
+#include "hearth/train/agreed_values.h"
+#include "hearth/train/output_dir.h"
+#include "hearth/train/results.h"
+
+namespace hearth::apps {
+namespace {
+
+// Only the first process looks into --output_dir.
+std::optional<std::filesystem::path> checkpoint_for_all(const TrainingArguments& args, const parallel::Team& team) {
+  std::string found;
+  if (team.is_first()) found = find_resume_checkpoint(args).value_or("").string();
+  found = team.broadcast(std::move(found));
+  return found.empty() ? std::nullopt : std::optional<std::filesystem::path>(found);
+}
+
+std::filesystem::path find_model(const tasks::ModelArguments& args, const std::string& name) {
+  return io::find_model(name, args.cache_dir.value_or(""), args.model_revision);
+}
+
+models::LoadOptions load_options(const tasks::RunArguments& args) {
+  models::LoadOptions options;
+  options.seed = static_cast<std::uint64_t>(args.training.seed);
+  options.config_overrides = args.model.config_overrides.value_or("");
+  if (args.model.config_name) options.config_folder = find_model(args.model, *args.model.config_name);
+  options.ignore_mismatched_sizes = args.model.ignore_mismatched_sizes;
+  options.freezing = {args.model.freeze, args.model.freeze_layers};
+  return options;
+}
+
+parallel::Team::NamedValues agreed_values_of(const models::Config& config) {
+  parallel::Team::NamedValues values;
+  for (const auto& [key, value] : config.values().items())
+    if (!key.starts_with('_'))  // _name_or_path may differ between hosts
+      values.emplace_back("config.json's " + key, io::dump_json(value, io::kOneLine));
+  return values;
+}
+
+void warn_of_too_many_threads(std::int64_t threads) {
+  const cpu::Topology& machine = cpu::topology();
+  const double processors = std::min<double>(machine.usable_processors,
+                                             std::ceil(machine.processor_quota.value_or(machine.usable_processors)));
+  if (static_cast<double>(threads) > processors)
+    log_warning(
+        "--num_threads {} is more than the {} processors of this process: threads will wait for each other; "
+        "without --num_threads there is one per core",
+        threads, processors);
+}
+
+// Settings that have no effect here, or a slower one than their name suggests.
+void explain(const TrainingArguments& args, const parallel::Team& team) {
+  const bool evaluates = args.do_eval || args.do_predict;
+  const auto warn_of_emulation = [](DType type) {
+    if (const auto warning = ops::emulation_warning(type)) log_warning("{}", *warning);
+  };
+  if (args.do_train) warn_of_emulation(args.train_dtype());
+  if (evaluates && (!args.do_train || args.eval_dtype() != args.train_dtype())) warn_of_emulation(args.eval_dtype());
+  warn_of_too_many_threads(args.num_threads);
+  if (args.ddp_backend && team.size() == 1)
+    log_info("--ddp_backend {} is not used: one process needs no backend", *args.ddp_backend);
+}
+
+// One call of a training command, in one of its processes. The constructor checks and loads everything; the first file
+// is written by begin().
+class TaskRun {
+ public:
+  TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team);
+  TaskRun(const TaskRun&) = delete;
+  TaskRun& operator=(const TaskRun&) = delete;
+
+  void begin() const;
+  void train();
+  void evaluate();
+  void predict();
+  void end(const Timer& since_start) const;
+
+ private:
+  TrainerHooks hooks();
+  void write_settings(const std::filesystem::path& folder) const;
+  void print(std::string_view split, const Metrics& metrics) const;
+  bool exists(const char* name) const { return std::filesystem::exists(output_dir_ / name); }
+  bool has_results_of(const std::filesystem::path& checkpoint) const;
+
+  const tasks::RunArguments& args_;
+  tasks::Task& task_;
+  const parallel::Team& team_;
+  const std::filesystem::path output_dir_;
+  std::optional<std::filesystem::path> checkpoint_;
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
+  std::unique_ptr<models::Pretrained> model_;
+  std::optional<Trainer> trainer_;
+  Metrics evaluated_;
+  bool trained_ = false;
+};
+
+TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team)
+    : args_(args), task_(task), team_(team), output_dir_(args.training.output_dir) {
+  task_.check_inputs(args_.training);
+  checkpoint_ = checkpoint_for_all(args_.training, team_);
+  const tasks::ModelArguments& names = args_.model;
+  const std::filesystem::path model_folder = find_model(names, names.model_name_or_path);
+  const std::filesystem::path tokenizer_folder =
+      find_model(names, names.tokenizer_name.value_or(names.model_name_or_path));
+  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder);
+  const models::LoadOptions options = load_options(args_);
+  const models::Config config = models::load_config(model_folder, options);
+  team_.check_agreement(agreed_values_of(config));
+  if (team_.is_first()) {
+    log_settings(args_.resolved, args_.training);
+    explain(args_.training, team_);
+  }
+  const nn::TransformerConfig transformer = models::transformer_config(config);
+  task_.load(
+      {args_.training, tokenizer_, tokenizer_folder, config, transformer.max_tokens(), transformer.vocab_size, team_});
+  model_ = models::load_pretrained(model_folder, task_.head(), options);
+  trainer_.emplace(*model_, args_.training, task_.train_data(), hooks(), team_);
+}
+
+TrainerHooks TaskRun::hooks() {
+  TrainerHooks hooks;
+  hooks.save_beside = [this](const std::filesystem::path& folder) {
+    tokenizer_->save(folder);
+    write_settings(folder);
+  };
+  if (args_.training.do_eval) hooks.evaluate = [this](Trainer& trainer) { return task_.evaluate(trainer, 0); };
+  hooks.loss = task_.loss();
+  return hooks;
+}
+
+void TaskRun::write_settings(const std::filesystem::path& folder) const {
+  io::replace_file(folder / "training_args.json", io::dump_json(to_json(args_.resolved), 2) + "\n");
+}
+
+void TaskRun::print(std::string_view split, const Metrics& metrics) const {
+  if (team_.is_first()) fmt::print("{}", metrics_block(split, metrics));
+}
+
+// Results that are older than the checkpoint are those of an earlier run.
+bool TaskRun::has_results_of(const std::filesystem::path& checkpoint) const {
+  using std::filesystem::last_write_time;
+  return exists("model.safetensors") && exists("train_results.json") &&
+         last_write_time(output_dir_ / "train_results.json") >= last_write_time(checkpoint / "trainer_state.json");
+}
+
+void TaskRun::begin() const {
+  if (!team_.is_first()) return;
+  io::create_directories(output_dir_);
+  io::check_writable(output_dir_);
+  if (!exists("model.safetensors")) write_settings(output_dir_);  // else they are replaced together with the model
+}
+
+void TaskRun::train() {
+  Metrics metrics = trainer_->train(checkpoint_);
+  if (trainer_->was_finished() && has_results_of(*checkpoint_)) return;  // model, settings and results stay as they are
+  trained_ = true;
+  if (trainer_->saves()) trainer_->save_model(output_dir_);
+  metrics.set("train_samples", trainer_->train_size());
+  print("train", metrics);
+  if (!team_.is_first()) return;
+  save_metrics(output_dir_, "train", metrics);
+  trainer_->state().save(output_dir_);
+}
+
+void TaskRun::evaluate() {
+  const std::vector<std::string> suffixes = task_.evaluation_suffixes();
+  for (std::size_t set = 0; set < suffixes.size(); ++set) {
+    Metrics metrics = task_.evaluate(*trainer_, set);
+    if (args_.training.do_train) metrics.set("epoch", trainer_->state().epoch);
+    if (args_.training.include_num_input_tokens_seen)
+      metrics.set("num_input_tokens_seen", trainer_->state().num_input_tokens_seen);
+    metrics.set("eval_samples", task_.evaluation_size(set));
+    metrics = metrics.with_suffix(suffixes[set]);
+    print("eval", metrics);
+    evaluated_.update(metrics);
+  }
+  if (!team_.is_first()) return;
+  save_metrics(output_dir_, "eval", evaluated_);
+  fmt::print("{}", task_.report(output_dir_));
+}
+
+void TaskRun::predict() {
+  const Metrics metrics = task_.predict(*trainer_);
+  if (metrics.empty() || !team_.is_first()) return;
+  print("predict", metrics);
+  save_metrics(output_dir_, "predict", metrics);
+}
+
+void TaskRun::end(const Timer& since_start) const {
+  if (team_.is_first()) {
+    if (trained_) {
+      const std::string remembered =
+          io::get_string_or(model_->config().values(), "_name_or_path", "", model_->config().file());
+      const ModelCardFacts facts{task_.card(), hub_id(args_.model.model_name_or_path, remembered), evaluated_,
+                                 trainer_->state().log_history, team_.size()};
+      io::replace_file(output_dir_ / "README.md", model_card(args_.training, facts));
+    }
+    log_summary({task_.try_it(output_dir_.string()), evaluated_, since_start.seconds()}, args_.training, *trainer_);
+  }
+  team_.barrier();
+}
+
+int run(const tasks::TaskCommand& command, std::span<const std::string> words, const comm::World& world) {
+  const Timer since_start;
+  const std::unique_ptr<tasks::Task> task = command.make();
+  const tasks::RunArguments args = tasks::parse_run_arguments(command, *task, words);
+  if (args.help) {
+    if (world.rank == 0) fmt::print("{}", *args.help);
+    return 0;
+  }
+  if (!args.training.max_isa.empty()) cpu::set_max_isa(args.training.max_isa);
+  return run_in_team(args.training, world, [&](const parallel::Team& team) {
+    for (const std::string& notice : args.notices) log_info("{}", notice);
+    team.check_agreement(agreed_values(args.resolved));
+    TaskRun run(args, *task, team);
+    run.begin();
+    if (args.training.do_train) run.train();
+    if (args.training.do_eval) run.evaluate();
+    if (args.training.do_predict) run.predict();
+    run.end(since_start);
+    return 0;
+  });
+}
+
+}  // namespace
+
+int run_task(const tasks::TaskCommand& command, std::span<const std::string> words) {
+  const comm::World world = comm::world_from_environment();
+  log_as(world);
+  return run_as(world, [&] { return run(command, words, world); });
+}
+
+}  // namespace hearth::apps

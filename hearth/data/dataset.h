@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "hearth/tensor/batch.h"
+
+namespace hearth {
+
+// The data of a Trainer: items 0 ... size() - 1.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual std::int64_t size() const = 0;
+  virtual std::int64_t length(std::int64_t item) const = 0;  // in tokens; for group_by_length
+  // A batch of these items; `first_sample` is the first item's number in the global batch. Several threads may call it
+  // at the same time: batches of training are made ahead while an evaluation makes its own.
+  virtual BatchPtr collate(std::span<const std::int64_t> items, std::uint32_t first_sample) const = 0;
+};
+
+using DatasetPtr = std::shared_ptr<const Dataset>;
+
+}  // namespace hearth

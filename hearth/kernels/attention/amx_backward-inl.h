@@ -1,0 +1,236 @@
+// Backward of attention on AMX tiles. `Tiles` is the processor's tile unit or, in tests, an emulation of it.
+//
+// With S = scale Q K^T, P = softmax(S), M dropout's mask (0 or 1 / (1 - p)) and O = (M P) V, the gradients are
+//   dV = (M P)^T dO         dP = dO V^T        delta = the row sums of dO O, which equal those of P M dP
+//   dS = P (M dP - delta)   dQ = scale dS K    dK = scale dS^T Q
+// P is recomputed from Q, K and the saved log-sum-exp: P = 2^(S log2(e) - lse log2(e)).
+//
+// One task is one head of one sequence (amx_backward_all). It runs
+//   pack_queries           Q, dO in the layouts needed below; lse and -delta per query
+//   for each block of 128 keys:
+//     pack_keys            K, V, K^T
+//     for each block of 256 queries:
+//       fill_masks         dropout's bits, the same as in forward
+//       compute_gradients  S^T = K Q^T and dP^T = V dO^T, 32 x 32 at a time; from them P^T and dS^T as bf16 panels
+//       multiply_gradients dV += P^T dO, dK += dS^T Q, dQ^T += K^T dS^T
+//     store_keys           dK, dV of the block, rounded to bf16
+//   store_queries          dQ, transposed back
+//
+// Scores are kept transposed, (keys, queries). P^T and dS^T are then left operands of dV and dK as they are, and the
+// same dS^T with neighbouring keys interleaved ("pairs", "zipped") is the right operand of dQ^T. Interleaving permutes
+// the queries within 128-bit lanes; zipped_query (attention_amx_rows-inl.h) says which query a column holds, and
+// store_queries puts it back. "left", "right", "panel" and "tile" are those of gemm_amx-inl.h.
+
+#if defined(HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_
+#undef HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_
+#else
+#define HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "hearth/cpu/parallel.h"
+#include "hearth/kernels/attention/amx_rows-inl.h"
+#include "hearth/kernels/attention/units.h"
+
+#if HWY_TARGET == HWY_AVX3
+HWY_BEFORE_NAMESPACE();
+namespace hearth::kernels::HWY_NAMESPACE {
+
+// Keys and queries per block: enough to pay for loading and storing the sums, and few enough that P and dS of a block
+// (64 KiB each, and as much for the zipped dS) stay in the L2 cache. 128 is also the block of dropout's random numbers.
+inline constexpr std::int64_t kAmxKeys = kDropoutBlock, kAmxQueries = 256;
+
+// Scratch of one task. Panels are bf16, matrices f32.
+struct AmxBackwardBuffers {
+  // All queries of the sequence.
+  Panels q_right, dout_right;  // right: (dim, queries)
+  Panels q_pairs, dout_pairs;  // right: (queries, dim)
+  float *lse, *minus_delta;    // per query; lse as a base-2 logarithm
+  Matrix dq;                   // (dim, queries), queries in zipped order
+
+  // One block of keys, and of queries where they are named.
+  Panels k, v;           // left: (keys, dim)
+  Panels k_transposed;   // left: (dim, keys)
+  Matrix dk, dv;         // (keys, dim)
+  Matrix s, dp;          // (32 keys, 32 queries)
+  Panels p, ds;          // left: (keys, queries)
+  Panels ds_pairs;       // right: (keys, queries)
+  std::uint16_t* masks;  // (keys / 16, queries)
+  Matrix some_dq;        // (16 queries, dim): dq being transposed
+
+  AmxBackwardBuffers(BufferCutter& cutter, std::int64_t length, std::int64_t dim)
+      : q_right(carve_panels(cutter, length, dim)),
+        dout_right(carve_panels(cutter, length, dim)),
+        q_pairs(carve_panels(cutter, dim, length)),
+        dout_pairs(carve_panels(cutter, dim, length)),
+        lse(cutter.floats(padded(length))),
+        minus_delta(cutter.floats(padded(length))),
+        dq(cutter, padded(dim), padded(length)),
+        k(carve_panels(cutter, kAmxKeys, dim)),
+        v(carve_panels(cutter, kAmxKeys, dim)),
+        k_transposed(carve_panels(cutter, dim, kAmxKeys)),
+        dk(cutter, kAmxKeys, padded(dim)),
+        dv(cutter, kAmxKeys, padded(dim)),
+        s(cutter.floats(kSide * kSide), kSide),
+        dp(cutter.floats(kSide * kSide), kSide),
+        p(carve_panels(cutter, kAmxKeys, kAmxQueries)),
+        ds(carve_panels(cutter, kAmxKeys, kAmxQueries)),
+        ds_pairs(carve_panels(cutter, kAmxQueries, kAmxKeys)),
+        masks(carve_masks(cutter, kMasksOfBlock * kAmxQueries)),
+        some_dq(cutter, kLanes, padded(dim)) {}
+};
+
+template <class Tiles>
+class AmxBackward {
+ public:
+  AmxBackward(const AttentionArgs& args, const AttentionGradArgs& grads, const AttentionUnit& unit,
+              std::int64_t longest)
+      : args_(args),
+        grads_(grads),
+        head_{args, unit.sequence, unit.head},
+        dim_panels_(amx::panels_of(head_.dim)),
+        buffers_(attention_scratch<AmxBackwardBuffers>(longest, head_.dim)) {}
+
+  void run() const {
+    pack_queries();
+    for (std::int64_t j = 0; j < head_.keys; j += kAmxKeys) {
+      const std::int64_t keys = std::min(kAmxKeys, head_.keys - j);
+      pack_keys(j, keys);
+      const DropoutMasks dropout(args_.dropout, head_.sample(), static_cast<std::uint32_t>(j / kDropoutBlock));
+      for (std::int64_t i = 0; i < head_.length; i += kAmxQueries) {
+        const std::int64_t queries = std::min(kAmxQueries, head_.length - i);
+        fill_masks(dropout, i, queries);
+        compute_gradients(keys, i, queries);
+        multiply_gradients(keys, i, queries, j > 0);
+      }
+      store_keys(j, keys);
+    }
+    store_queries();
+    // Padding tokens are queries but no keys: their dK and dV are zero.
+    for (std::int64_t j = head_.keys; j < head_.length; ++j) {
+      std::fill_n(head_.row<BFloat16>(grads_.dk, j, grads_.dstride), head_.dim, BFloat16());
+      std::fill_n(head_.row<BFloat16>(grads_.dv, j, grads_.dstride), head_.dim, BFloat16());
+    }
+  }
+
+ private:
+  HeadRows rows(const void* data, std::int64_t first, std::int64_t stride, std::int64_t count) const {
+    return {head_.row<BFloat16>(data, first, stride), stride, count, head_.dim};
+  }
+
+  HWY_NOINLINE void pack_queries() const {
+    const std::int64_t length = head_.length;
+    const HeadRows q = rows(args_.q, 0, args_.stride, length), dout = rows(grads_.dout, 0, head_.width, length);
+    q.pack_right(buffers_.q_right);
+    q.pack_right_transposed(buffers_.q_pairs);
+    dout.pack_right(buffers_.dout_right);
+    dout.pack_right_transposed(buffers_.dout_pairs);
+    for (std::int64_t i = 0; i < length; ++i) {
+      buffers_.lse[i] = head_.lse(i) * kLog2E;
+      buffers_.minus_delta[i] =
+          -dot_row(dout.data + i * head_.width, head_.row<const BFloat16>(args_.out, i, head_.width), head_.dim);
+    }
+    // Up to whole panels. The packed dout is 0 there, so whatever P these queries get adds nothing.
+    std::fill(buffers_.lse + length, buffers_.lse + padded(length), 0.0f);
+    std::fill(buffers_.minus_delta + length, buffers_.minus_delta + padded(length), 0.0f);
+  }
+
+  void pack_keys(std::int64_t first, std::int64_t keys) const {
+    const HeadRows k = rows(args_.k, first, args_.stride, keys), v = rows(args_.v, first, args_.stride, keys);
+    k.pack_left(buffers_.k);
+    v.pack_left(buffers_.v);
+    k.pack_left_transposed(buffers_.k_transposed);
+  }
+
+  HWY_NOINLINE void fill_masks(const DropoutMasks& dropout, std::int64_t first, std::int64_t queries) const {
+    if (!args_.dropout.active())
+      std::fill_n(buffers_.masks, kMasksOfBlock * kAmxQueries, std::uint16_t{0xffff});
+    else
+      for (std::int64_t i = 0; i < queries; ++i)
+        dropout.of_row(head_.dropout_row(first + i), buffers_.masks + i, kAmxQueries);
+  }
+
+  // P and dS of a block of keys and queries, written as the operands of multiply_gradients.
+  void compute_gradients(std::int64_t keys, std::int64_t first_query, std::int64_t queries) const {
+    const Matrix &s = buffers_.s, &dp = buffers_.dp;
+    for (std::int64_t i = 0; i < amx::panels_of(queries); ++i)
+      for (std::int64_t j = 0; j < amx::panels_of(keys); ++j) {
+        const std::int64_t query_panel = first_query / kSide + i;
+        amx::multiply_panels<Tiles>(1, 1, dim_panels_, buffers_.k.from(j, 0), buffers_.q_right.from(query_panel, 0),
+                                    s.data, s.pitch, false);
+        amx::multiply_panels<Tiles>(1, 1, dim_panels_, buffers_.v.from(j, 0), buffers_.dout_right.from(query_panel, 0),
+                                    dp.data, dp.pitch, false);
+        const GradientBlock block{s.data,
+                                  dp.data,
+                                  buffers_.lse + query_panel * kSide,
+                                  buffers_.minus_delta + query_panel * kSide,
+                                  buffers_.masks + j * kSide / 16 * kAmxQueries + i * kSide,
+                                  kAmxQueries,
+                                  buffers_.p.at(j, i),
+                                  buffers_.ds.at(j, i),
+                                  buffers_.ds_pairs.at(i, j)};
+        gradient_block(block, keys - j * kSide, args_.scale * kLog2E, args_.dropout.scale());
+      }
+  }
+
+  // dV and dK accumulate over the blocks of queries, dQ over the blocks of keys.
+  void multiply_gradients(std::int64_t keys, std::int64_t first_query, std::int64_t queries, bool adds_to_dq) const {
+    const std::int64_t key_panels = amx::panels_of(keys), query_panels = amx::panels_of(queries);
+    const std::int64_t first_panel = first_query / kSide;
+    const Matrix &dk = buffers_.dk, &dv = buffers_.dv, &dq = buffers_.dq;
+    amx::multiply_panels<Tiles>(key_panels, dim_panels_, query_panels, buffers_.p,
+                                buffers_.dout_pairs.from(0, first_panel), dv.data, dv.pitch, first_query > 0);
+    amx::multiply_panels<Tiles>(key_panels, dim_panels_, query_panels, buffers_.ds,
+                                buffers_.q_pairs.from(0, first_panel), dk.data, dk.pitch, first_query > 0);
+    amx::multiply_panels<Tiles>(dim_panels_, query_panels, key_panels, buffers_.k_transposed, buffers_.ds_pairs,
+                                dq.data + first_query, dq.pitch, adds_to_dq);
+  }
+
+  HWY_NOINLINE void store_keys(std::int64_t first, std::int64_t keys) const {
+    for (std::int64_t r = 0; r < keys; ++r) {
+      store_rounded(buffers_.dk.row(r), head_.dim, args_.scale,
+                    head_.row<BFloat16>(grads_.dk, first + r, grads_.dstride));
+      store_rounded(buffers_.dv.row(r), head_.dim, args_.dropout.scale(),
+                    head_.row<BFloat16>(grads_.dv, first + r, grads_.dstride));
+    }
+  }
+
+  // 16 columns of dq at a time become 16 rows, each of which belongs to the query that zipped_query names.
+  HWY_NOINLINE void store_queries() const {
+    const Matrix &dq = buffers_.dq, &some = buffers_.some_dq;
+    for (std::int64_t column = 0; column < padded(head_.length); column += kLanes) {
+      for (std::int64_t d = 0; d < padded(head_.dim); d += kLanes)
+        for (std::int64_t c = 0; c < kLanes; c += 4)
+          transpose_columns(dq.row(d) + column + c, dq.pitch, some.row(c) + d, some.pitch);
+      for (std::int64_t c = 0; c < kLanes; ++c) {
+        const std::int64_t query = zipped_query(column + c);
+        if (query < head_.length)
+          store_rounded(some.row(c), head_.dim, args_.scale, head_.row<BFloat16>(grads_.dq, query, grads_.dstride));
+      }
+    }
+  }
+
+  const AttentionArgs& args_;
+  const AttentionGradArgs& grads_;
+  const AttentionHead head_;
+  std::int64_t dim_panels_;
+  AmxBackwardBuffers buffers_;
+  Tiles tiles_;
+};
+
+// One task per head and sequence: dk and dv are sums over all its queries, in a fixed order.
+template <class Tiles>
+void amx_backward_all(const AttentionArgs& args, const AttentionGradArgs& grads) {
+  const std::int64_t longest = longest_sequence(args.sequences);
+  const auto units = attention_units(args.sequences, args.heads, longest);
+  cpu::parallel_for(static_cast<std::int64_t>(units.size()),
+                    [&](std::int64_t i) { AmxBackward<Tiles>(args, grads, units[i], longest).run(); });
+}
+
+}  // namespace hearth::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#endif

@@ -1,0 +1,218 @@
+#pragma once
+
+// Matmul C(m, n) = A(m, k) B(k, n) on AMX tiles. `Tiles` is the processor's tile unit or, in tests, an emulation of it.
+//
+// Terms:
+//   tile     a register of 16 rows x 64 bytes: 16 x 32 numbers of bf16, or 16 x 16 sums of f32.
+//   left     the operand A, cut into panels of 32 rows.
+//   right    the operand B, cut into panels of 32 columns.
+//   panel    32 rows (or columns) of an operand over the whole of k. A packed panel stores its tiles one after the
+//            other in the layout that the tile instructions read (gemm_amx_pack.h).
+//   k block  32 steps along k: what one call of Tiles::multiply consumes. It loads two left and two right tiles and
+//            adds to four tiles of sums, a 32 x 32 block of C.
+//   part     fp16 has no tile instruction of its own: an fp16 number is exactly the sum of two bf16 numbers, its high
+//            and its low part. Such operands have two panels instead of one, and four matmuls are added up.
+//
+// The algorithm:
+//   1. Pack B, unless the caller passes packed weights (GemmArgs::packed_b, made once per step). Pack A where tiles
+//      cannot be loaded from it directly: it is transposed, it is fp16, or k is no multiple of 32.
+//   2. Cut C into blocks (Blocking). One thread computes one block: for each stretch of k, for each right panel, for
+//      each left panel, load the 32 x 32 sums, multiply along k, store the sums in f32 scratch.
+//   3. finish_block adds bias, applies the activation and converts the block while it is in cache.
+// Block sizes do not depend on the number of threads and each sum runs along k in order, so the bits repeat.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "hearth/base/rounding.h"
+#include "hearth/cpu/memory.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/kernels/gemm/amx_pack.h"
+#include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/tiles.h"
+#include "hearth/kernels/simd/amx_tiles.h"
+#include "hearth/kernels/simd/scratch.h"
+
+namespace hearth::kernels::amx {
+
+// The block of C that one thread computes. Forward and input gradient sum over features: the thread keeps 256 rows of
+// activations in its L2 cache while the weights stream past. The weight gradient sums over tokens: C is small and k is
+// long, so its blocks are smaller. Other shapes of the first kind were measured and gained nothing
+// (docs/performance.md, "On AMX").
+struct Blocking {
+  std::int64_t rows, cols, k_blocks;  // k_blocks: k blocks per panel pair before the next pair's turn
+};
+inline constexpr Blocking kOverFeatures{256, 128, 128}, kOverTokens{96, 96, 32};
+inline constexpr std::int64_t kMostRowPanels = std::max(kOverFeatures.rows, kOverTokens.rows) / kPanel;
+
+inline std::span<const Part> parts_of(DType type) {
+  static constexpr Part whole[] = {Part::whole};
+  static constexpr Part split[] = {Part::high, Part::low};
+  if (type == DType::bf16) return whole;
+  return split;
+}
+
+// Elements of all packed panels of an operand. The parts of a panel follow each other.
+inline std::int64_t packed_elements(DType type, std::int64_t size, std::int64_t k) {
+  return panels_of(size) * panel_elements(k) * std::ssize(parts_of(type));
+}
+
+using Pack = void (*)(const Operand&, Part, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*);
+
+// Packs an operand on all threads: the whole of it, or what its stored rows [row_begin, row_end) contribute. Where k
+// runs along memory, stored rows are rows of panels; otherwise they are steps along k.
+// A task reads 32 stored rows: 64 k blocks of one panel (2,048 numbers per row), or one k block of 24 panels (768
+// numbers per row). No comparison with other task sizes is on record.
+inline void pack_rows(const Operand& operand, DType type, Pack pack, std::uint16_t* packed, std::int64_t row_begin = 0,
+                      std::int64_t row_end = std::numeric_limits<std::int64_t>::max()) {
+  const auto parts = parts_of(type);
+  const bool by_panel = operand.k_is_contiguous;
+  row_end = std::min(row_end, by_panel ? operand.size : operand.k);
+  const std::int64_t first_panel = by_panel ? row_begin / kPanel : 0, first_block = by_panel ? 0 : row_begin / kBlock;
+  const std::int64_t panels = by_panel ? panels_of(row_end) : panels_of(operand.size);
+  const std::int64_t blocks = by_panel ? blocks_of(operand.k) : blocks_of(row_end);
+  const std::int64_t panel_size = panel_elements(operand.k);
+  const std::int64_t task_panels = by_panel ? 1 : 24, task_blocks = by_panel ? 64 : 1;
+  const std::int64_t cuts = divide_up(blocks - first_block, task_blocks);
+  cpu::parallel_for(divide_up(panels - first_panel, task_panels) * cuts, [&](std::int64_t task) {
+    const std::int64_t first = first_panel + task / cuts * task_panels, begin = first_block + task % cuts * task_blocks;
+    const std::int64_t end = std::min(begin + task_blocks, blocks);
+    for (std::int64_t panel = first; panel < std::min(first + task_panels, panels); ++panel)
+      for (std::int64_t part = 0; part < std::ssize(parts); ++part)
+        pack(operand, parts[part], panel, begin, end,
+             packed + (panel * std::ssize(parts) + part) * panel_size + begin * 2 * kTileElements);
+    finish_packing();
+  });
+}
+
+// Pool memory that lives as long as one matmul.
+class Buffer {
+ public:
+  explicit Buffer(std::int64_t elements)
+      : data_(elements == 0 ? nullptr
+                            : static_cast<std::uint16_t*>(cpu::pool_allocate(static_cast<std::size_t>(elements) * 2))) {
+  }
+  ~Buffer() {
+    if (data_ != nullptr) cpu::pool_free(data_);
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  std::uint16_t* data() const { return data_; }
+
+ private:
+  std::uint16_t* data_;
+};
+
+template <class Tiles>
+class Product {
+ public:
+  explicit Product(const GemmArgs& args)
+      : args_(args),
+        parts_(parts_of(args.type)),
+        blocking_(args.a_transposed ? kOverTokens : kOverFeatures),
+        k_blocks_(blocks_of(args.k)),
+        a_{args.a, false, args.lda, !args.a_transposed, args.m, args.k},
+        packs_left_(args.a_transposed || args.type != DType::bf16 || args.k % kBlock != 0),
+        packed_a_(packs_left_ ? packed_elements(args.type, args.m, args.k) : 0),
+        packed_b_(args.packed_b == nullptr ? packed_elements(args.type, args.n, args.k) : 0) {}
+
+  void run() {
+    if (args_.packed_b == nullptr)
+      pack_rows({args_.b, false, args_.ldb, args_.b_transposed, args_.n, args_.k}, args_.type, pack_right,
+                packed_b_.data());
+    if (packs_left_) pack_rows(a_, args_.type, pack_left, packed_a_.data());
+    right_ = args_.packed_b == nullptr ? packed_b_.data() : static_cast<const std::uint16_t*>(args_.packed_b);
+    const std::int64_t row_blocks = divide_up(args_.m, blocking_.rows);
+    const std::int64_t col_blocks = divide_up(args_.n, blocking_.cols);
+    cpu::parallel_for(row_blocks * col_blocks, [&](std::int64_t task) {
+      run_block(task / col_blocks * blocking_.rows, task % col_blocks * blocking_.cols);
+    });
+  }
+
+ private:
+  // A panel of the left operand, packed (the defaults) or in place. All distances are in elements.
+  struct LeftPanel {
+    const std::uint16_t* data;
+    std::int64_t pitch = kBlock;                  // from one row to the next
+    std::int64_t next_rows = kTileElements;       // from the tile of rows 0-15 to that of rows 16-31
+    std::int64_t next_block = 2 * kTileElements;  // from one k block to the next
+  };
+  struct LeftPanels {
+    std::array<LeftPanel, 2 * kMostRowPanels> of_part;  // the parts of a panel follow each other
+    std::int64_t count = 0;
+  };
+
+  LeftPanels left_panels(std::int64_t row, std::int64_t row_end) const {
+    LeftPanels panels;
+    const std::int64_t parts = std::ssize(parts_), size = panel_elements(args_.k);
+    for (; row < row_end; row += kPanel, ++panels.count)
+      for (std::int64_t part = 0; part < parts; ++part)
+        panels.of_part[panels.count * parts + part] =
+            packs_left_ ? LeftPanel{packed_a_.data() + (row / kPanel * parts + part) * size} : plain_panel(row);
+    return panels;
+  }
+
+  // Rows read in place. The last rows of A may be fewer than 32: they are packed, because a tile load would read past
+  // the end.
+  LeftPanel plain_panel(std::int64_t row) const {
+    if (row + kPanel <= args_.m)
+      return {static_cast<const std::uint16_t*>(args_.a) + row * args_.lda, args_.lda, 16 * args_.lda, kBlock};
+    auto* last = scratch<std::uint16_t, Scratch::gemm_amx_rows>(panel_elements(args_.k));
+    pack_left(a_, Part::whole, row / kPanel, 0, k_blocks_, last);
+    return {last};
+  }
+
+  HEARTH_TILES void run_block(std::int64_t row, std::int64_t col) const {
+    const std::int64_t row_end = std::min(row + blocking_.rows, args_.m);
+    const std::int64_t col_end = std::min(col + blocking_.cols, args_.n);
+    const LeftPanels left = left_panels(row, row_end);
+    auto* sums = scratch<float, Scratch::gemm_tile>(blocking_.rows * blocking_.cols);
+    [[maybe_unused]] const Tiles tiles;
+    multiply(left, col / kPanel, panels_of(col_end - col), sums);
+    finish_block(args_, row, col, row_end - row, col_end - col, sums, blocking_.cols);
+  }
+
+  // sums (rows, cols) = the block's share of A B. The right panel stays in cache while all left panels use it.
+  HEARTH_TILES void multiply(const LeftPanels& left, std::int64_t col_panel, std::int64_t col_panels,
+                             float* sums) const {
+    const std::int64_t parts = std::ssize(parts_), size = panel_elements(args_.k);
+    for (std::int64_t k = 0; k < k_blocks_; k += blocking_.k_blocks) {
+      const std::int64_t depth = std::min(blocking_.k_blocks, k_blocks_ - k);
+      for (std::int64_t j = 0; j < col_panels; ++j)
+        for (std::int64_t i = 0; i < left.count; ++i) {
+          float* block = sums + i * kPanel * blocking_.cols + j * kPanel;
+          if (k == 0)
+            Tiles::zero();
+          else
+            Tiles::load(block, blocking_.cols);
+          for (std::int64_t p = 0; p < parts; ++p)
+            for (std::int64_t q = 0; q < parts; ++q)
+              add_product(left.of_part[i * parts + p], right_ + ((col_panel + j) * parts + q) * size, k, depth);
+          Tiles::store(block, blocking_.cols);
+        }
+    }
+  }
+
+  HEARTH_TILES_INLINE static void add_product(const LeftPanel& left, const std::uint16_t* right, std::int64_t k,
+                                              std::int64_t depth) {
+    const LeftPanel panel = left;
+    const std::uint16_t *a = panel.data + k * panel.next_block, *b = right + k * 2 * kTileElements;
+    for (std::int64_t block = 0; block < depth; ++block, a += panel.next_block, b += 2 * kTileElements)
+      Tiles::multiply(a, panel.pitch, panel.next_rows, b);
+  }
+
+  const GemmArgs& args_;
+  std::span<const Part> parts_;
+  Blocking blocking_;
+  std::int64_t k_blocks_;
+  Operand a_;
+  bool packs_left_;  // otherwise tiles are loaded from A in place, except for the last rows
+  Buffer packed_a_, packed_b_;
+  const std::uint16_t* right_ = nullptr;
+};
+
+}  // namespace hearth::kernels::amx

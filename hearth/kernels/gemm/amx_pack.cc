@@ -1,0 +1,175 @@
+#include "hearth/kernels/gemm/amx_pack.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds it in its own intrinsics
+// For all that is defined below; headers above keep the baseline.
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
+
+namespace hearth::kernels::amx {
+namespace {
+
+using Row = __m512i;  // 32 numbers of 16 bits, or 16 pairs
+
+inline __mmask32 first(std::int64_t count) {
+  return count >= 32 ? ~__mmask32{0}
+                     : static_cast<__mmask32>((std::uint32_t{1} << std::max<std::int64_t>(0, count)) - 1);
+}
+
+inline Row to_bf16(__m512 low, __m512 high) {
+  const __m512bh rounded = _mm512_cvtne2ps_pbh(high, low);
+  return reinterpret_cast<const Row&>(rounded);
+}
+
+inline __m512 widened(__m256i bf16) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bf16), 16)); }
+
+// `count` numbers of 16 bits from p, zeros behind them.
+template <Part part>
+inline Row load_raw(const std::uint16_t* p, std::int64_t count) {
+  return _mm512_maskz_loadu_epi16(first(count), p);
+}
+
+// The same from f32 numbers: rounded to bf16, or to fp16 if they are to be split into parts.
+template <Part part>
+inline Row load_raw(const float* p, std::int64_t count) {
+  const __mmask32 valid = first(count);
+  const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(valid), p);
+  const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(valid >> 16), p + 16);
+  if constexpr (part == Part::whole) return to_bf16(low, high);
+  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(low, kNearest)), _mm512_cvtps_ph(high, kNearest), 1);
+}
+
+template <Part part, class T>
+inline Row load(const T* p, std::int64_t count) {
+  const Row raw = load_raw<part>(p, count);
+  if constexpr (part == Part::whole) {
+    return raw;
+  } else {
+    const __m512 low = _mm512_cvtph_ps(_mm512_castsi512_si256(raw));
+    const __m512 high = _mm512_cvtph_ps(_mm512_extracti64x4_epi64(raw, 1));
+    const Row rounded = to_bf16(low, high);
+    if constexpr (part == Part::high) return rounded;
+    return to_bf16(_mm512_sub_ps(low, widened(_mm512_castsi512_si256(rounded))),
+                   _mm512_sub_ps(high, widened(_mm512_extracti64x4_epi64(rounded, 1))));
+  }
+}
+
+// 16 x 16 of 32 bits.
+inline void transpose(Row (&r)[16]) {
+  Row t[16];
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
+    t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4) {
+    r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+    r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+    r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+    r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+  }
+  for (int i = 0; i < 16; i += 8)
+    for (int j = 0; j < 4; ++j) {
+      t[i + j] = _mm512_shuffle_i32x4(r[i + j], r[i + j + 4], 0x88);
+      t[i + j + 4] = _mm512_shuffle_i32x4(r[i + j], r[i + j + 4], 0xdd);
+    }
+  for (int j = 0; j < 8; ++j) {
+    r[j] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0x88);
+    r[j + 8] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0xdd);
+  }
+}
+
+inline void store(const Row (&rows)[16], std::uint16_t* tile, bool non_temporal) {
+  if (non_temporal)
+    for (int i = 0; i < 16; ++i) _mm512_stream_si512(reinterpret_cast<Row*>(tile + 32 * i), rows[i]);
+  else
+    for (int i = 0; i < 16; ++i) _mm512_store_si512(tile + 32 * i, rows[i]);
+}
+
+// 16 rows of 32 steps along k, in memory order.
+template <Part part, class T>
+inline void load_rows(const Operand& operand, std::int64_t row, std::int64_t k, Row (&rows)[16]) {
+  for (std::int64_t i = 0; i < 16; ++i)
+    rows[i] = row + i < operand.size
+                  ? load<part>(static_cast<const T*>(operand.data) + (row + i) * operand.ld + k, operand.k - k)
+                  : _mm512_setzero_si512();
+}
+
+// 16 pairs along k for 32 positions of the other axis: left[i] has pair i of positions 0-15, right[i] of 16-31.
+template <Part part, class T>
+inline void load_pairs(const Operand& operand, std::int64_t col, std::int64_t k, Row (&left)[16], Row (&right)[16]) {
+  const auto row_at = [&](std::int64_t at) {
+    return at < operand.k ? load<part>(static_cast<const T*>(operand.data) + at * operand.ld + col, operand.size - col)
+                          : _mm512_setzero_si512();
+  };
+  for (std::int64_t i = 0; i < 16; ++i) {
+    const Row even = row_at(k + 2 * i), odd = row_at(k + 2 * i + 1);
+    // Interleaving works within lanes of 128 bits: low has the columns 0-3, 8-11, 16-19, 24-27, high the others.
+    const Row low = _mm512_unpacklo_epi16(even, odd), high = _mm512_unpackhi_epi16(even, odd);
+    const Row first_half = _mm512_shuffle_i64x2(low, high, 0x44), second_half = _mm512_shuffle_i64x2(low, high, 0xee);
+    left[i] = _mm512_shuffle_i64x2(first_half, first_half, 0xd8);
+    right[i] = _mm512_shuffle_i64x2(second_half, second_half, 0xd8);
+  }
+}
+
+template <Part part, class T>
+void pack_as(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
+             std::uint16_t* packed) {
+  const std::int64_t at = panel * kPanel;
+  Row one[16], two[16];
+  for (std::int64_t block = begin; block < end; ++block, packed += 2 * kTileElements) {
+    const std::int64_t k = block * kBlock;
+    if (operand.k_is_contiguous) {
+      load_rows<part, T>(operand, at, k, one);
+      load_rows<part, T>(operand, at + 16, k, two);
+    } else {
+      load_pairs<part, T>(operand, at, k, one, two);
+    }
+    // Rows along k are tiles of a left operand, pairs along k tiles of a right one; each is the other's transpose.
+    if (operand.k_is_contiguous != left) {
+      transpose(one);
+      transpose(two);
+    }
+    store(one, packed, operand.non_temporal);
+    store(two, packed + kTileElements, operand.non_temporal);
+  }
+}
+
+template <Part part>
+void pack_part(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
+               std::uint16_t* packed) {
+  if (operand.is_f32)
+    pack_as<part, float>(operand, left, panel, begin, end, packed);
+  else
+    pack_as<part, std::uint16_t>(operand, left, panel, begin, end, packed);
+}
+
+void pack(const Operand& operand, Part part, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
+          std::uint16_t* packed) {
+  switch (part) {
+    case Part::whole:
+      return pack_part<Part::whole>(operand, left, panel, begin, end, packed);
+    case Part::high:
+      return pack_part<Part::high>(operand, left, panel, begin, end, packed);
+    case Part::low:
+      return pack_part<Part::low>(operand, left, panel, begin, end, packed);
+  }
+}
+
+}  // namespace
+
+void pack_left(const Operand& operand, Part part, std::int64_t panel, std::int64_t begin, std::int64_t end,
+               std::uint16_t* packed) {
+  pack(operand, part, true, panel, begin, end, packed);
+}
+
+void pack_right(const Operand& operand, Part part, std::int64_t panel, std::int64_t begin, std::int64_t end,
+                std::uint16_t* packed) {
+  pack(operand, part, false, panel, begin, end, packed);
+}
+
+void finish_packing() { _mm_sfence(); }
+
+}  // namespace hearth::kernels::amx

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "hearth/base/dtype.h"
+#include "hearth/cpu/isa.h"
+#include "hearth/kernels/rows/activation.h"
+
+namespace hearth::kernels {
+
+// C(m, n) = [C +] A(m, k) B(k, n) [+ bias] [then an activation], sums in f32.
+// A and B have one dtype; a transposed operand is stored (k, m) or (n, k). With A transposed, k counts tokens.
+// C is cut into fixed tiles, each summed by one thread in a fixed order: bits do not depend on the number of threads.
+struct GemmArgs {
+  std::int64_t m = 0, n = 0, k = 0;
+  DType type = DType::f32;  // of A and B
+  const void* a = nullptr;
+  std::int64_t lda = 0;
+  bool a_transposed = false;
+  const void* b = nullptr;
+  std::int64_t ldb = 0;
+  bool b_transposed = false;
+  DType c_type = DType::f32;
+  void* c = nullptr;
+  std::int64_t ldc = 0;
+  bool accumulate = false;
+  const float* bias = nullptr;  // (n)
+  Activation activation = Activation::none;
+  void* before_activation = nullptr;  // (m, n) of c_type and ldc: A B + bias, kept for backward; may be null
+  const void* packed_b = nullptr;     // B as the implementation's `pack` made it; then b is not read
+};
+
+// Packing a weight, the right operand of many matmuls: B(k, n) in f32 is rounded to `type` and written in the layout
+// that the implementation reads. Where only some stored rows changed, [row_begin, row_end) names them; both are
+// multiples of kPackedRows, or row_end is the number of rows.
+inline constexpr std::int64_t kPackedRows = 32;
+struct PackArgs {
+  std::int64_t k = 0, n = 0;
+  DType type = DType::bf16;
+  const float* b = nullptr;
+  std::int64_t ldb = 0;
+  bool b_transposed = false;
+  void* packed = nullptr;
+  std::int64_t row_begin = 0, row_end = std::numeric_limits<std::int64_t>::max();
+  bool non_temporal = false;  // use non-temporal stores: nothing reads the result soon
+};
+
+// Implementations, best first; the last, a plain reference, accepts everything. The choice depends on the processor and
+// the dtype alone, never on a timing: results must repeat.
+struct GemmImpl {
+  std::string_view name;
+  bool (*accepts)(DType, cpu::Isa);
+  void (*run)(const GemmArgs&);
+  bool emulates = false;  // converts operands to fp32: exact, but no faster than fp32
+  // Set where the implementation reads packed right operands, so that packing a weight once per step saves time.
+  std::int64_t (*packed_bytes)(DType, std::int64_t k, std::int64_t n) = nullptr;
+  void (*pack)(const PackArgs&) = nullptr;
+};
+std::span<const GemmImpl> gemm_impls();
+const GemmImpl& choose_gemm(DType, cpu::Isa = cpu::isa());
+
+void gemm(const GemmArgs&);
+void gemm_with(const GemmImpl&, const GemmArgs&);
+
+}  // namespace hearth::kernels

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "hearth/kernels/gemm/gemm.h"
+
+namespace hearth::kernels {
+
+// The plain matmul, one sum after the other in double: what the fast ones are tested against.
+void reference_gemm(const GemmArgs& args);
+
+}  // namespace hearth::kernels

@@ -1,0 +1,90 @@
+#include "hearth/kernels/gemm/tiles.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "hearth/base/rounding.h"
+#include "hearth/cpu/parallel.h"
+#include "hearth/kernels/simd/scratch.h"
+
+namespace hearth::kernels {
+namespace {
+
+// These do not depend on the number of threads. With A transposed the sum runs over tokens, in chunks of kSumChunk.
+constexpr std::int64_t kTileRows = 256, kTileCols = 256, kSumChunk = 512;
+
+const std::byte* element(const void* base, std::int64_t index, DType type) {
+  return static_cast<const std::byte*>(base) + static_cast<std::size_t>(index) * size_of(type);
+}
+
+void run_tile(const GemmArgs& args, TileProduct product, std::int64_t row, std::int64_t col) {
+  GemmTile tile;
+  tile.m = std::min(kTileRows, args.m - row);
+  tile.n = std::min(kTileCols, args.n - col);
+  tile.k = args.k;
+  tile.type = args.type;
+  tile.a = element(args.a, args.a_transposed ? row : row * args.lda, args.type);
+  tile.lda = args.lda;
+  tile.a_transposed = args.a_transposed;
+  tile.b = element(args.b, args.b_transposed ? col * args.ldb : col, args.type);
+  tile.ldb = args.ldb;
+  tile.b_transposed = args.b_transposed;
+
+  const std::int64_t offset = row * args.ldc + col;
+  const bool direct = args.c_type == DType::f32 && args.bias == nullptr && args.activation == Activation::none &&
+                      args.before_activation == nullptr;
+  tile.c = direct ? static_cast<float*>(args.c) + offset : scratch<float, Scratch::gemm_tile>(tile.m * tile.n);
+  tile.ldc = direct ? args.ldc : tile.n;
+  tile.accumulate = direct && args.accumulate;
+
+  const std::int64_t chunk = args.a_transposed ? kSumChunk : args.k;
+  for (std::int64_t begin = 0; begin < args.k; begin += chunk) {
+    GemmTile part = tile;
+    part.k = std::min(chunk, args.k - begin);
+    part.a = element(tile.a, args.a_transposed ? begin * args.lda : begin, args.type);
+    part.b = element(tile.b, args.b_transposed ? begin : begin * args.ldb, args.type);
+    part.accumulate = tile.accumulate || begin > 0;
+    product(part);
+  }
+  if (direct) return;
+
+  finish_block(args, row, col, tile.m, tile.n, tile.c, tile.ldc);
+}
+
+}  // namespace
+
+void run_tiled(const GemmArgs& args, TileProduct product) {
+  const std::int64_t tile_rows = divide_up(args.m, kTileRows);
+  const std::int64_t tile_cols = divide_up(args.n, kTileCols);
+  cpu::parallel_for(tile_rows * tile_cols, [&](std::int64_t tile) {
+    run_tile(args, product, tile / tile_cols * kTileRows, tile % tile_cols * kTileCols);
+  });
+}
+
+void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols,
+                  const float* sums, std::int64_t ld) {
+  const auto at = [&](void* base) -> void* {
+    const auto offset = static_cast<std::size_t>(row * args.ldc + col) * size_of(args.c_type);
+    return base == nullptr ? nullptr : static_cast<std::byte*>(base) + offset;
+  };
+  TileEnd end;
+  end.activation = args.activation;
+  end.bias = args.bias == nullptr ? nullptr : args.bias + col;
+  end.type = args.c_type;
+  end.y = at(args.c);
+  end.before = at(args.before_activation);
+  end.ldy = args.ldc;
+  end.accumulate = args.accumulate;
+  finish_tile(end, rows, cols, sums, ld);
+}
+
+void finish_empty_sum(const GemmArgs& args) {
+  cpu::parallel_chunks(args.m, kTileRows, [&](std::int64_t begin, std::int64_t end) {
+    const std::span<float> zeros(scratch<float, Scratch::gemm_tile>(args.n), static_cast<std::size_t>(args.n));
+    std::ranges::fill(zeros, 0.0f);
+    for (std::int64_t row = begin; row < end; ++row) finish_block(args, row, 0, 1, args.n, zeros.data(), args.n);
+  });
+}
+
+}  // namespace hearth::kernels

@@ -1,0 +1,267 @@
+#include "hearth/launch/watch/supervisor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+
+#include "hearth/base/error.h"
+#include "hearth/base/progress_line.h"
+#include "hearth/launch/start/pipe.h"
+#include "hearth/launch/watch/line_splitter.h"
+#include "hearth/launch/watch/orphan_guard.h"
+
+namespace hearth::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kInterruptGrace{30000};  // for ranks that save a checkpoint when they are interrupted
+constexpr milliseconds kTick{20};               // between looks at process groups, whose end no descriptor tells
+constexpr milliseconds kDrain{1000};            // for pipes that a process outside the job keeps open
+constexpr milliseconds kAfterKill{2000};        // for processes that the kernel cannot kill at once
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// Blocks the signals that the supervisor handles and reads them from a descriptor. SIGHUP is left out if it is ignored,
+// as nohup sets it: a blocked signal would be read although it is ignored. The other signals are read even if they were
+// ignored, because shells start background jobs of scripts with SIGINT ignored.
+class Signals {
+ public:
+  Signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT}) sigaddset(&set, signal);
+    if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, &before_);
+    descriptor_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    check(descriptor_ >= 0, "signals cannot be read: {}", std::strerror(errno));
+    pipe_before_ = std::signal(SIGPIPE, SIG_IGN);
+    child_before_ = std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, the end of a rank would go unnoticed
+  }
+  ~Signals() {
+    close(descriptor_);
+    std::signal(SIGPIPE, pipe_before_);
+    std::signal(SIGCHLD, child_before_);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  int next() const {  // 0: none
+    signalfd_siginfo info{};
+    return read(descriptor_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+  }
+
+ private:
+  sigset_t before_{};
+  void (*pipe_before_)(int) = nullptr;
+  void (*child_before_)(int) = nullptr;
+  int descriptor_ = -1;
+};
+
+struct Source {
+  int rank = 0;
+  Stream stream = Stream::output;
+  int descriptor = -1;
+  LineSplitter lines;
+};
+
+struct Rank {
+  int number = 0;
+  pid_t pid = 0;  // of the process, and of the process group that it leads
+  bool reaped = false;
+};
+
+bool group_lives(const Rank& rank) { return kill(-rank.pid, 0) == 0 || errno == EPERM; }
+
+class Supervisor {
+ public:
+  explicit Supervisor(const SupervisorOptions& options) : options_(options), output_(options.output) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the ranks become children of the launcher
+  }
+  ~Supervisor() {
+    signal_groups(SIGKILL);
+    for (const Rank& rank : ranks_)
+      if (!rank.reaped) waitpid(rank.pid, nullptr, 0);
+    for (const Source& source : sources_)
+      if (source.descriptor >= 0) close(source.descriptor);
+  }
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  void start(const RankStart& start) {
+    Pipe output, errors;
+    ProcessStart process = start.start;
+    if (start.rank >= 0 && output_.draws_progress(start.rank))
+      process.environment.emplace_back(kProgressPipeVariable, pipe_identity(errors.writer()));
+    // The rank reports itself to the guard, so that the guard knows of it before it starts other processes.
+    const pid_t pid = start_process(process, output.writer(), errors.writer(), [&] { guard_.watch_this_process(); });
+    ranks_.push_back({start.rank, pid, false});
+    if (start.rank >= 0) output_.begin(start.rank);
+    read_later(start.rank, Stream::output, output.take_reader());
+    read_later(start.rank, Stream::errors, errors.take_reader());
+  }
+
+  JobEnd run() {
+    while (!is_over()) {
+      wait_for_events(timeout());
+      handle_signals();
+      if (deadline_ && Clock::now() >= *deadline_) signal_groups(SIGKILL);
+    }
+    drain();
+    ranks_.clear();
+    if (end_.failed_rank >= 0) end_.last_lines = output_.last_lines(end_.failed_rank);
+    return std::move(end_);
+  }
+
+ private:
+  void read_later(int rank, Stream stream, int descriptor) {
+    fcntl(descriptor, F_SETFL, O_NONBLOCK);
+    sources_.push_back({rank, stream, descriptor, {}});
+  }
+
+  bool all_reaped() const { return std::ranges::all_of(ranks_, &Rank::reaped); }
+
+  // Whether all ranks have ended, and the processes that they left behind too.
+  bool is_over() {
+    if (!all_reaped()) return false;
+    drop_ended_groups();
+    if (ranks_.empty()) return true;
+    if (!deadline_) end_all(SIGTERM, options_.grace);
+    return Clock::now() > *deadline_ + kAfterKill;
+  }
+
+  int timeout() const {
+    if (all_reaped()) return static_cast<int>(kTick.count());
+    if (!deadline_) return -1;
+    const auto left = std::chrono::ceil<milliseconds>(*deadline_ - Clock::now());
+    return static_cast<int>(std::max(left, kTick).count());
+  }
+
+  void wait_for_events(int timeout) {
+    std::vector<pollfd> polled{{signals_.descriptor(), POLLIN, 0}};
+    for (const Source& source : sources_)
+      polled.push_back({source.descriptor, POLLIN, 0});  // negative ones are skipped
+    if (poll(polled.data(), polled.size(), timeout) <= 0) return;
+    for (std::size_t i = 0; i < sources_.size(); ++i)
+      if (polled[i + 1].revents != 0) read_from(sources_[i]);
+  }
+
+  void read_from(Source& source) {
+    std::array<char, 65536> buffer;
+    const ssize_t count = read(source.descriptor, buffer.data(), buffer.size());
+    const auto take = [&](std::string_view line) { show(source, line); };
+    if (count > 0) {
+      source.lines.feed({buffer.data(), static_cast<std::size_t>(count)}, take);
+    } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+      source.lines.finish(take);
+      close(source.descriptor);
+      source.descriptor = -1;
+    }
+  }
+
+  void show(const Source& source, std::string_view line) {
+    if (source.rank >= 0 || options_.origin == nullptr) {
+      output_.write(source.rank, source.stream, line);
+    } else {
+      const auto [rank, text] = options_.origin(line);
+      output_.write(rank, source.stream, text);
+    }
+  }
+
+  void handle_signals() {
+    for (int signal = signals_.next(); signal != 0; signal = signals_.next()) {
+      if (signal == SIGCHLD) {
+        reap();
+      } else if (signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGCONT) {
+        signal_groups(signal);
+      } else if (end_.interrupted) {
+        signal_groups(SIGKILL);
+      } else {
+        end_.interrupted = true;
+        end_all(signal, kInterruptGrace);
+      }
+    }
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto rank = std::ranges::find(ranks_, pid, &Rank::pid);
+      if (rank == ranks_.end()) continue;
+      rank->reaped = true;
+      if (status != 0 && end_.status == 0) note_failure(*rank, status);
+    }
+    drop_ended_groups();
+  }
+
+  // The kernel may give the number of a group that is gone to another process, which must never get our signals.
+  void drop_ended_groups() {
+    std::erase_if(ranks_, [&](const Rank& rank) {
+      if (!rank.reaped || group_lives(rank)) return false;
+      guard_.forget(rank.pid);
+      return true;
+    });
+  }
+
+  void note_failure(const Rank& rank, int status) {
+    const bool killed = WIFSIGNALED(status);
+    end_.status = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    end_.failed_rank = rank.number;
+    end_.reason = killed ? fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                         : fmt::format("ended with status {}", end_.status);
+    if (!end_.interrupted) end_all(SIGTERM, options_.grace);
+  }
+
+  void end_all(int signal, milliseconds grace) {
+    signal_groups(signal);
+    deadline_ = Clock::now() + grace;
+  }
+
+  void signal_groups(int signal) {
+    for (const Rank& rank : ranks_) kill(-rank.pid, signal);
+  }
+
+  void drain() {
+    const auto limit = Clock::now() + kDrain;
+    const auto is_open = [](const Source& source) { return source.descriptor >= 0; };
+    while (std::ranges::any_of(sources_, is_open) && Clock::now() < limit)
+      wait_for_events(static_cast<int>(kTick.count()));
+    for (Source& source : sources_)
+      if (is_open(source)) source.lines.finish([&](std::string_view line) { show(source, line); });
+  }
+
+  const SupervisorOptions& options_;
+  Signals signals_;
+  OrphanGuard guard_;
+  RankOutput output_;
+  std::vector<Source> sources_;
+  std::vector<Rank> ranks_;
+  std::optional<Clock::time_point> deadline_;
+  JobEnd end_;
+};
+
+}  // namespace
+
+JobEnd supervise(const std::vector<RankStart>& starts, const SupervisorOptions& options) {
+  Supervisor supervisor(options);
+  for (const RankStart& start : starts) supervisor.start(start);
+  return supervisor.run();
+}
+
+}  // namespace hearth::launch

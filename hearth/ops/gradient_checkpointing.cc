@@ -1,0 +1,29 @@
+#include "hearth/ops/gradient_checkpointing.h"
+
+#include "hearth/ops/grad.h"
+
+namespace hearth::ops {
+
+Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const Var&)> body) {
+  if (ctx.tape == nullptr) return body(ctx, x);
+  const std::size_t uses_before = ctx.tape->use_count();
+  Tensor y;
+  {
+    const Tape::Pause pause(ctx.tape);
+    y = body(ctx, x).value();
+  }
+  const bool uses_trainable = ctx.tape->use_count() > uses_before;
+  if (!uses_trainable && !ctx.needs_grad(x)) return Var(y);
+  return ctx.tape->record(y, [x, ctx, body = std::move(body)](Tensor dy) {
+    Tape inner;
+    Context again = ctx;
+    again.tape = &inner;
+    const Var input(x.value(), x.needs_grad());
+    const Var output = body(again, input);
+    // The outer tape reports the parameters as ready: it noted their uses when the body first ran.
+    inner.backward_from(output, std::move(dy));
+    if (input.grad().defined()) add_grad(x, std::move(input.grad()));
+  });
+}
+
+}  // namespace hearth::ops

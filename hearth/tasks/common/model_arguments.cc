@@ -1,0 +1,34 @@
+#include "hearth/tasks/common/model_arguments.h"
+
+namespace hearth::tasks {
+
+void declare(Arguments& options, ModelArguments& arguments) {
+  options.section("Model");
+  options
+      .add("model_name_or_path", &arguments.model_name_or_path, "model folder, or model name in the Hugging Face cache")
+      .required()
+      .per_process();
+  options.add("config_name", &arguments.config_name, "folder or name of the config, if not that of the model")
+      .per_process();
+  options.add("tokenizer_name", &arguments.tokenizer_name, "folder or name of the tokenizer, if not that of the model")
+      .per_process();
+  options.add("cache_dir", &arguments.cache_dir, "Hugging Face cache folder, if not the one that transformers uses")
+      .per_process();
+  options.add("model_revision", &arguments.model_revision, "branch, tag or commit of the model in that cache");
+  options.add("config_overrides", &arguments.config_overrides,
+              "fields of config.json to change: hidden_dropout_prob=0,layer_norm_eps=1e-5");
+  options.add("ignore_mismatched_sizes", &arguments.ignore_mismatched_sizes,
+              "start with a new head if that of the model has another number of labels");
+  options.add("freeze", &arguments.freeze,
+              "parameters that stay as they are: shell patterns over Hugging Face names, such as 'bert.embeddings.*'");
+  options
+      .add("freeze_layers", &arguments.freeze_layers,
+           "freeze the embeddings and the first N layers: no gradients, no optimizer state, faster steps")
+      .at_least(0);
+  options.ignored({"token"}, "downloads from the Hub are not implemented yet");
+  options.ignored_switches({"use_auth_token"}, "downloads from the Hub are not implemented yet");
+  options.ignored_switches({"trust_remote_code"}, "Hearth never runs code from a model folder");
+  options.ignored_switches({"use_fast_tokenizer"}, "the only tokenizer is a fast one");
+}
+
+}  // namespace hearth::tasks

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearth/base/arguments.h"
+
+namespace hearth::tasks {
+
+// ModelArguments of the run_*.py scripts, and which parameters to freeze.
+struct ModelArguments {
+  std::string model_name_or_path;  // a folder, or a name in the local Hub cache
+  std::optional<std::string> config_name, tokenizer_name;
+  std::optional<std::string> cache_dir;
+  std::string model_revision = "main";
+  std::optional<std::string> config_overrides;  // "hidden_dropout_prob=0,..."
+  bool ignore_mismatched_sizes = false;
+  std::vector<std::string> freeze;            // shell globs over Hugging Face parameter names
+  std::optional<std::int64_t> freeze_layers;  // the embeddings and the first N layers
+};
+
+void declare(Arguments& options, ModelArguments& arguments);
+
+}  // namespace hearth::tasks

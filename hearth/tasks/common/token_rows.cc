@@ -1,0 +1,59 @@
+#include "hearth/tasks/common/token_rows.h"
+
+#include <algorithm>
+
+#include "hearth/base/error.h"
+
+namespace hearth::tasks {
+namespace {
+
+std::int64_t padded_length(const TokenRows& rows, std::span<const std::int64_t> items, const CollateOptions& options) {
+  if (options.padding == Padding::packed) return 0;
+  if (options.padding == Padding::max_length) return options.max_seq_length;
+  std::int64_t longest = 0;
+  for (const std::int64_t row : items) longest = std::max(longest, rows.length(row));
+  const std::int64_t unit = options.pad_to_multiple_of;
+  return (longest + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+std::int64_t TokenRows::length(std::int64_t row) const {
+  const auto r = static_cast<std::size_t>(row);
+  return starts[r + 1] - starts[r];
+}
+
+void TokenRows::append(const tokenizer::Encoding& encoding) {
+  ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
+  for (const std::int32_t type : encoding.type_ids) type_ids.push_back(static_cast<std::uint8_t>(type));
+  starts.push_back(static_cast<std::int64_t>(ids.size()));
+}
+
+void TokenRows::append(const TokenRows& rows) {
+  const std::int64_t before = tokens();
+  for (std::size_t row = 1; row < rows.starts.size(); ++row) starts.push_back(before + rows.starts[row]);
+  ids.insert(ids.end(), rows.ids.begin(), rows.ids.end());
+  type_ids.insert(type_ids.end(), rows.type_ids.begin(), rows.type_ids.end());
+}
+
+Padding padding_of(const std::optional<bool>& pad_to_max_length) {
+  if (!pad_to_max_length) return Padding::packed;
+  return *pad_to_max_length ? Padding::max_length : Padding::longest;
+}
+
+Batch collate(const TokenRows& rows, std::span<const std::int64_t> items, std::uint32_t first_sample,
+              const CollateOptions& options) {
+  check(options.pad_to_multiple_of > 0, "[collate] cannot pad to a multiple of {}", options.pad_to_multiple_of);
+  Batch batch;
+  std::vector<std::int32_t> types;
+  for (const std::int64_t row : items) check(row >= 0 && row < rows.rows(), "[collate] row {} of {}", row, rows.rows());
+  const std::int64_t length = padded_length(rows, items, options);
+  for (const std::int64_t row : items) {
+    const auto type_ids = rows.type_ids_of(row);
+    types.assign(type_ids.begin(), type_ids.end());
+    batch.append(rows.ids_of(row), types, first_sample++, length, options.pad_id);
+  }
+  return batch;
+}
+
+}  // namespace hearth::tasks

@@ -1,0 +1,39 @@
+#include "hearth/tasks/question_answering/feature_cache.h"
+
+#include "hearth/tokenizer/tokenizer_class.h"
+
+namespace hearth::tasks {
+namespace {
+
+constexpr std::int64_t kFormat = 4;  // raise it whenever features are made or stored differently
+
+}  // namespace
+
+data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dataset,
+                            const std::filesystem::path& tokenizer_folder, const QaFeatureOptions& options,
+                            std::int64_t max_samples) {
+  data::CacheKey key;
+  key.add("format", kFormat)
+      .add("kind", kind == QaFeatureKind::train ? "train" : "validation")
+      .add("extension", dataset.extension().string());
+  key.add_file("dataset", dataset);
+  for (const char* name :
+       {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}) {
+    key.add_file(name, tokenizer_folder / name);
+  }
+  key.add("tokenizer class of the model", tokenizer::class_of_model(tokenizer_folder));
+  key.add("max_seq_length", options.max_seq_length).add("doc_stride", options.doc_stride);
+  return key.add("max_samples", max_samples);
+}
+
+std::optional<QaFeatures> load_features(const data::Cache& cache, const data::CacheKey& key) {
+  const auto cached = cache.load(key);
+  if (!cached) return std::nullopt;
+  return QaFeatures::from_sections(cached->sections);
+}
+
+void store_features(const data::Cache& cache, const data::CacheKey& key, const QaFeatures& features) {
+  cache.store(key, features.sections());
+}
+
+}  // namespace hearth::tasks

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "hearth/data/cache.h"
+#include "hearth/tasks/question_answering/preprocess.h"
+
+namespace hearth::tasks {
+
+// Everything that the features of a file depend on. max_samples is the number of examples taken, -1 for all.
+data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dataset,
+                            const std::filesystem::path& tokenizer_folder, const QaFeatureOptions& options,
+                            std::int64_t max_samples = -1);
+
+std::optional<QaFeatures> load_features(const data::Cache& cache, const data::CacheKey& key);
+void store_features(const data::Cache& cache, const data::CacheKey& key, const QaFeatures& features);
+
+}  // namespace hearth::tasks

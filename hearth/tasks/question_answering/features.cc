@@ -1,0 +1,79 @@
+#include "hearth/tasks/question_answering/features.h"
+
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "hearth/base/error.h"
+
+namespace hearth::tasks {
+namespace {
+
+template <class Features>
+auto arrays_of(Features& f) {
+  return std::tie(f.starts, f.ids, f.type_ids, f.examples, f.start_positions, f.end_positions, f.offsets);
+}
+
+template <class T>
+void append_all(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+QaFeatures QaFeatures::joined(std::vector<QaFeatures> parts) {
+  QaFeatures all;
+  std::size_t features = 0, tokens = 0;
+  for (const QaFeatures& part : parts) {
+    features += part.examples.size();
+    tokens += part.ids.size();
+  }
+  all.starts.reserve(features + 1);
+  all.ids.reserve(tokens);
+  all.type_ids.reserve(tokens);
+  for (QaFeatures& moved : parts) {
+    const QaFeatures part = std::exchange(moved, {});  // memory goes back as the whole grows
+    all.append(part);
+    append_all(all.examples, part.examples);
+    append_all(all.start_positions, part.start_positions);
+    append_all(all.end_positions, part.end_positions);
+    append_all(all.offsets, part.offsets);
+  }
+  return all;
+}
+
+void QaFeatures::keep_first(std::int64_t count) {
+  if (count >= size()) return;
+  const auto features = static_cast<std::size_t>(count);
+  starts.resize(features + 1);
+  const auto kept_tokens = static_cast<std::size_t>(tokens());
+  ids.resize(kept_tokens);
+  type_ids.resize(kept_tokens);
+  if (!offsets.empty()) offsets.resize(kept_tokens);
+  examples.resize(features);
+  if (has_labels()) {
+    start_positions.resize(features);
+    end_positions.resize(features);
+  }
+}
+
+std::vector<std::span<const std::byte>> QaFeatures::sections() const {
+  return std::apply([](const auto&... array) { return std::vector{std::as_bytes(std::span(array))...}; },
+                    arrays_of(*this));
+}
+
+QaFeatures QaFeatures::from_sections(const std::vector<std::span<const std::byte>>& sections) {
+  QaFeatures features;
+  auto section = sections.begin();
+  const auto read = [&](auto& array) {
+    using Item = typename std::remove_reference_t<decltype(array)>::value_type;
+    check(section != sections.end() && section->size() % sizeof(Item) == 0, "[QaFeatures] unknown sections");
+    array.resize(section->size() / sizeof(Item));
+    if (!array.empty()) std::memcpy(array.data(), section->data(), section->size());
+    ++section;
+  };
+  std::apply([&](auto&... array) { (read(array), ...); }, arrays_of(features));
+  return features;
+}
+
+}  // namespace hearth::tasks

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hearth/tasks/common/token_rows.h"
+#include "hearth/tokenizer/tokenizer.h"
+
+namespace hearth::tasks {
+
+enum class QaFeatureKind { train, validation };
+
+// The windows of all examples, in the order of the examples. A feature is a row of tokens.
+struct QaFeatures : TokenRows {
+  static constexpr tokenizer::Offset kNoOffset{-1, -1};
+
+  std::vector<std::int32_t> examples;                        // (features): index of the example
+  std::vector<std::int32_t> start_positions, end_positions;  // (features): training only
+  std::vector<tokenizer::Offset> offsets;                    // (tokens): validation only; kNoOffset outside the context
+
+  std::int64_t size() const { return static_cast<std::int64_t>(examples.size()); }
+  std::span<const tokenizer::Offset> offsets_of(std::int64_t feature) const { return of_row(offsets, feature); }
+  bool has_labels() const { return !start_positions.empty(); }
+
+  static QaFeatures joined(std::vector<QaFeatures> parts);
+  // All arrays in a fixed order, for the cache file.
+  std::vector<std::span<const std::byte>> sections() const;
+  static QaFeatures from_sections(const std::vector<std::span<const std::byte>>& sections);
+  void keep_first(std::int64_t count);  // for max_train_samples
+};
+
+}  // namespace hearth::tasks

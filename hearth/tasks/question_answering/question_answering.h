@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearth/tasks/common/token_rows.h"
+#include "hearth/tasks/question_answering/arguments.h"
+#include "hearth/tasks/question_answering/examples.h"
+#include "hearth/tasks/question_answering/features.h"
+#include "hearth/tasks/question_answering/preprocess.h"
+#include "hearth/tasks/task.h"
+
+namespace hearth::tasks {
+
+// Extractive question answering: files -> features -> batches, and logits -> answers and metrics.
+class QuestionAnswering final : public Task {
+ public:
+  void declare(Arguments& options) override { tasks::declare(options, args_); }
+  void validate(const TrainingArguments& training) override { args_.validate(training); }
+  void check_inputs(const TrainingArguments& training) const override { check_readable(args_, training); }
+  void load(const TaskSetting& setting) override;
+  models::HeadSpec head() const override { return models::HeadKind::question_answering; }
+  DatasetPtr train_data() const override { return train_data_; }
+  std::int64_t evaluation_size(std::size_t) const override { return evaluation_.features->size(); }
+  Metrics evaluate(Trainer& trainer, std::size_t set) override;
+  Metrics predict(Trainer& trainer) override;
+  TaskCard card() const override;
+  std::string try_it(const std::string& model) const override;
+
+  const QaArguments& arguments() const { return args_; }
+
+ private:
+  // The questions of a file, with their features.
+  struct Questions {
+    std::vector<QaExample> examples;
+    std::shared_ptr<const QaFeatures> features;
+    bool scored = true;  // false: the file holds no answers to compare with
+  };
+
+  void load_train_data(const TaskSetting& setting);
+  Questions load_questions(const TaskSetting& setting, const std::string& file, std::optional<std::int64_t> max_samples,
+                           QaAnswers answers) const;
+  QaFeatures features(const TaskSetting& setting, QaFeatureKind kind, const std::string& file,
+                      const std::vector<QaExample>& examples, std::int64_t max_samples) const;
+  QaFeatures prepared(const TaskSetting& setting, QaFeatureKind kind, const std::string& file,
+                      const std::vector<QaExample>& examples, std::int64_t max_samples) const;
+  // Answers the questions, writes FILE_PREFIX_predictions.json, ..._nbest_predictions.json and ..._null_odds.json, and
+  // returns metrics named METRIC_PREFIX_...
+  Metrics answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,
+                 const std::string& metric_prefix) const;
+
+  QaArguments args_;
+  QaFeatureOptions feature_options_;
+  CollateOptions collate_options_;
+  DatasetPtr train_data_;
+  Questions evaluation_, prediction_;
+};
+
+}  // namespace hearth::tasks

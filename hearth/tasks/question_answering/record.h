@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hearth/io/json_fwd.h"
+#include "hearth/tasks/question_answering/answer_places.h"
+#include "hearth/tasks/question_answering/examples.h"
+
+namespace hearth::tasks {
+
+// Turns the records of one file into examples. A record that cannot be read is an Error that names the file, the record
+// (counted from 1) and the field.
+class QaRecords {
+ public:
+  QaRecords(std::string file, QaAnswers answers) : file_(std::move(file)), answers_(answers) {}
+
+  // A record with all fields, named as those of the first one.
+  void add(const io::Json& record);
+  // A question of SQuAD's original form.
+  void add(const io::Json& question, std::string title, std::shared_ptr<const std::string> context);
+  std::vector<QaExample> finish(bool warns);  // of misplaced answers and of ids used twice
+
+ private:
+  struct Columns {
+    std::string question = "question", context = "context", answers = "answers";
+    bool one_answer = false;  // `answers` names a column with the text of one answer, not with a structure
+  };
+
+  void begin(const io::Json& record);
+  void add_question(const io::Json& question, std::string title, std::shared_ptr<const std::string> context);
+  void choose_columns(const io::Json& record);
+  std::shared_ptr<const std::string> shared_context(std::string text);
+  std::string needed_string(const io::Json& record, const std::string& column) const;
+  std::vector<QaAnswer> answers_of(const io::Json& record);
+  void check_may_lack_answers(const io::Json& record) const;
+  std::vector<QaAnswer> answers_from(const std::string& text, const io::Json* starts);
+  std::vector<QaAnswer> answers_from(const io::Json& answers);
+  std::vector<QaAnswer> answers_from(const io::Json* texts, const io::Json* starts);
+  void add_answer(const io::Json& text, const io::Json* start, std::vector<QaAnswer>& answers);
+  std::optional<std::int64_t> start_from(const io::Json* start) const;
+  void warn_of_shared_ids() const;
+  [[noreturn]] void missing(const std::string& column, const io::Json& record) const;
+  [[noreturn]] void broken(std::string_view field, std::string_view what) const;
+
+  std::string file_;
+  QaAnswers answers_;
+  Columns columns_;
+  std::string given_id_;  // of the record being read; empty if it has none
+  QaExample example_;     // the one being read
+  std::unordered_map<std::string_view, std::shared_ptr<const std::string>> contexts_;
+  std::vector<QaExample> examples_;
+  AnswerPlaces places_;
+};
+
+}  // namespace hearth::tasks

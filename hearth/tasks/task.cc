@@ -1,0 +1,16 @@
+#include "hearth/tasks/task.h"
+
+#include <algorithm>
+
+#include "hearth/base/error.h"
+
+namespace hearth::tasks {
+
+void check_vocabulary(const TokenRows& rows, const TaskSetting& setting, const std::string& file) {
+  const std::int32_t largest = rows.ids.empty() ? 0 : std::ranges::max(rows.ids);
+  check(largest < setting.vocab_size,
+        "{} is not this model's tokenizer: {} has the token {}, and the model's vocabulary ends at {}",
+        setting.tokenizer_folder.string(), file, largest, setting.vocab_size - 1);
+}
+
+}  // namespace hearth::tasks

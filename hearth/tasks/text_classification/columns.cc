@@ -1,0 +1,101 @@
+#include "hearth/tasks/text_classification/columns.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hearth/base/error.h"
+#include "hearth/data/csv_records.h"
+
+namespace hearth::tasks {
+namespace {
+
+using data::Column, data::ColumnKind, data::Table;
+
+bool has_name(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::vector<std::string> text_columns(const Table& table, const std::string& label,
+                                      const std::vector<std::string>& except) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns())
+    if (column.kind() == ColumnKind::text && column.name() != label && !has_name(except, column.name()) &&
+        !data::is_unnamed(column.name()))
+      names.push_back(column.name());
+  return names;
+}
+
+// Numbers are written as Python writes them, and a missing value as nothing.
+std::string text_in(const Column& column, std::size_t row) {
+  return column.kind() == ColumnKind::text ? column.text(row) : column.is_missing(row) ? "" : column.written(row);
+}
+
+std::vector<std::string> joined(const Table& table, const std::vector<std::string>& names,
+                                const std::string& delimiter) {
+  std::vector<std::string> texts(table.rows());
+  for (const std::string& name : names) {
+    const Column& column = table.at(name);
+    for (std::size_t row = 0; row < texts.size(); ++row) {
+      if (name != names.front()) texts[row] += delimiter;
+      texts[row] += text_in(column, row);
+    }
+  }
+  return texts;
+}
+
+}  // namespace
+
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const std::string_view name = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), name.size() + 1));
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+TextColumns glue_columns(const Table& table) {
+  TextColumns columns;
+  std::vector<std::string> names = text_columns(table, columns.label, {});
+  check(!names.empty(), "{} has no column with texts beside \"label\"; its columns are {}", table.file(),
+        fmt::join(table.names(), ", "));
+  if (has_name(names, "sentence1") && has_name(names, "sentence2")) names = {"sentence1", "sentence2"};
+  columns.first = {names[0]};
+  if (names.size() > 1) columns.second = {names[1]};
+  return columns;
+}
+
+TextColumns sentence_column(const Table& table, const std::string& label, const std::vector<std::string>& except) {
+  const std::vector<std::string> names = text_columns(table, label, except);
+  TextColumns columns;
+  columns.label = label;
+  if (has_name(names, "sentence")) {
+    columns.first = {"sentence"};
+  } else {
+    check(names.size() == 1, "{} has no column \"sentence\"; name those of the text with --text_column_names: {}",
+          table.file(), fmt::join(table.names(), ", "));
+    columns.first = names;
+  }
+  return columns;
+}
+
+void check_same_columns(const Table& table, const TextColumns& columns, const std::string& reference) {
+  for (const auto* names : {&columns.first, &columns.second})
+    for (const std::string& name : *names)
+      check(table.find(name) != nullptr,
+            "{} has no column \"{}\", which is a text of {}; its columns are {}; give both files the same columns",
+            table.file(), name, reference, fmt::join(table.names(), ", "));
+}
+
+TextRows text_rows(const Table& table, const TextColumns& columns, LabelsIn labels) {
+  TextRows rows{table.file(), joined(table, columns.first, columns.delimiter), {}, std::nullopt};
+  if (!columns.second.empty()) rows.second = joined(table, columns.second, columns.delimiter);
+  const Column* label = labels == LabelsIn::nowhere ? nullptr : table.find(columns.label);
+  if (labels == LabelsIn::required) label = &table.at(columns.label);
+  if (label != nullptr) rows.labels = *label;
+  return rows;
+}
+
+}  // namespace hearth::tasks

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearth/data/column.h"
+#include "hearth/models/config.h"
+#include "hearth/tasks/common/label_map.h"
+#include "hearth/tasks/text_classification/rows.h"
+
+namespace hearth::tasks {
+
+// What a model learns: a number, one label or several labels per text.
+struct TextProblem {
+  models::ProblemType type = models::ProblemType::single_label_classification;
+  LabelMap labels = {};  // of regression: empty
+
+  bool is_regression() const { return type == models::ProblemType::regression; }
+  bool has_several_labels() const { return type == models::ProblemType::multi_label_classification; }
+};
+
+// The kind of problem that a column of labels stands for: numbers are regression, lists several labels.
+models::ProblemType problem_of(const data::Column& labels);
+
+// Cells of a CSV file that all hold lists, such as ['a', 'b'], become lists.
+data::Column with_parsed_lists(data::Column labels, const std::string& file);
+
+// The distinct labels of a column, sorted by their own type: whole numbers by value, texts by letters. Missing ones,
+// and -1 where `skips_minus_one`, are left out.
+std::vector<std::string> distinct_labels(const data::Column& labels, bool skips_minus_one = false);
+
+// An Error where two files have different kinds of labels: one label per text, several, or numbers.
+void check_same_kind(const TextRows& train, const TextRows& other);
+
+// The labels of a file as numbers.
+struct TextLabels {
+  std::vector<std::int64_t> classes;  // (rows): ids; of single labels
+  std::vector<float> targets;         // (rows): numbers of regression; (rows, labels): 0 or 1 for several labels
+
+  bool empty() const { return classes.empty() && targets.empty(); }
+  std::vector<std::uint8_t> flags() const;  // the targets of several labels
+};
+
+// A label that the problem does not have, or a missing one, is an Error that names the record.
+TextLabels encoded_labels(const TextRows& rows, const TextProblem& problem);
+
+}  // namespace hearth::tasks

@@ -1,0 +1,92 @@
+#include "hearth/tasks/text_classification/run_glue.h"
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/tasks/text_classification/glue_rows.h"
+#include "hearth/tasks/text_classification/own_files.h"
+#include "hearth/tasks/text_classification/problem.h"
+
+namespace hearth::tasks {
+namespace {
+
+using models::ProblemType;
+
+TextProblem glue_problem(const data::GlueTask& task, const TaskSetting& setting) {
+  if (task.is_regression()) return {ProblemType::regression};
+  return {ProblemType::single_label_classification,
+          learned_labels(task.labels, setting.config, setting.team.is_first())};
+}
+
+void check_one_label_per_text(const TextRows& rows) {
+  check(problem_of(*rows.labels) != ProblemType::multi_label_classification,
+        "{}: the column \"label\" has {}; hearth run_classification learns several labels per text", rows.file,
+        data::plural_of(rows.labels->kind()));
+}
+
+TextProblem own_problem(const TextData& data, const TaskSetting& setting) {
+  const TextRows* labelled = data.train ? &*data.train : data.evaluation.empty() ? nullptr : &data.evaluation.front();
+  if (labelled == nullptr) return problem_of_model(setting.config, nullptr, {});
+  check_one_label_per_text(*labelled);
+  const bool is_regression = problem_of(*labelled->labels) == ProblemType::regression;
+  std::vector<std::string> names = is_regression ? std::vector<std::string>() : distinct_labels(*labelled->labels);
+  if (!data.train) return problem_of_model(setting.config, &*labelled->labels, std::move(names));
+  if (is_regression) return {ProblemType::regression};
+  check_several(names, labelled->file);
+  return {ProblemType::single_label_classification,
+          learned_labels(std::move(names), setting.config, setting.team.is_first())};
+}
+
+}  // namespace
+
+TextData RunGlue::read(const TaskSetting& setting) const {
+  TextData data = args_.task_name ? read_glue(setting, data::glue_task(*args_.task_name)) : read_own(setting);
+  if (data.train) data.train->keep_first(args_.max_train_samples);
+  for (TextRows& rows : data.evaluation) rows.keep_first(args_.max_eval_samples);
+  for (TextRows& rows : data.prediction) rows.keep_first(args_.max_predict_samples);
+  return data;
+}
+
+TextData RunGlue::read_glue(const TaskSetting& setting, const data::GlueTask& task) const {
+  const TrainingArguments& training = setting.training;
+  const bool logs = setting.team.is_first();
+  TextData data;
+  const auto read = [&](std::vector<TextRows>& into, const std::optional<std::string>& file, LabelsIn labels) {
+    if (file) into.push_back(glue_rows(*file, task, labels, logs));
+  };
+  if (training.do_train) {
+    data.train = glue_rows(*args_.train_file, task, LabelsIn::required, logs);
+    if (!task.is_regression()) check_several(distinct_labels(*data.train->labels), *args_.train_file);
+  }
+  if (training.do_eval) {
+    read(data.evaluation, args_.validation_file, LabelsIn::required);
+    read(data.evaluation, args_.validation_mismatched_file, LabelsIn::required);
+    if (logs && task.name == "mnli" && data.evaluation.size() == 1)
+      log_info("only the matched texts of mnli are evaluated; --validation_mismatched_file names the others");
+  }
+  if (training.do_predict) {
+    read(data.prediction, args_.test_file, LabelsIn::nowhere);
+    read(data.prediction, args_.test_mismatched_file, LabelsIn::nowhere);
+  }
+  data.problem = glue_problem(task, setting);
+  data.metrics = {task.metrics, true, task.labels.size() == 2 ? task.labels[1] : ""};
+  return data;
+}
+
+TextData RunGlue::read_own(const TaskSetting& setting) const {
+  TextData data = read_own_files(args_, setting.training, glue_columns, LabelsIn::nowhere);
+  data.problem = own_problem(data, setting);
+  if (data.train && !data.problem.is_regression())
+    for (const TextRows& rows : data.evaluation) check_same_kind(*data.train, rows);
+  data.metrics = {{usual_metric(data.problem.type)}};
+  return data;
+}
+
+std::optional<std::string> RunGlue::finetuning_task() const {
+  return args_.task_name ? std::optional(data::glue_task(*args_.task_name).name) : std::nullopt;
+}
+
+std::string RunGlue::prediction_file(std::size_t set) const {
+  return fmt::format("predict_results_{}{}.txt", finetuning_task().value_or("None"), set == 0 ? "" : "-mm");
+}
+
+}  // namespace hearth::tasks

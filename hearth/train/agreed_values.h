@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+
+#include "hearth/autograd/parameter.h"
+#include "hearth/data/dataset.h"
+#include "hearth/parallel/team.h"
+#include "hearth/train/training_arguments.h"
+
+namespace hearth {
+
+// Values that must be the same in all processes of a run.
+
+// The arguments that are not per_process().
+parallel::Team::NamedValues agreed_values(std::span<const Arguments::Resolved> arguments);
+// Those, the names and shapes of the parameters, and the number and lengths of the training items.
+parallel::Team::NamedValues agreed_values(const TrainingArguments& args, const ParameterStore& parameters,
+                                          const Dataset& train_data);
+
+}  // namespace hearth

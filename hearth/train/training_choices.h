@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "hearth/base/enum_names.h"
+
+namespace hearth {
+
+// When the Trainer logs, evaluates and saves. best, for saving only: after an evaluation that is the best so far.
+enum class Strategy { no, steps, epoch, best };
+constexpr std::array<std::string_view, 4> names_of(Strategy) { return {"no", "steps", "epoch", "best"}; }
+
+// The order of the training examples in an epoch.
+enum class Sampling { random, sequential, group_by_length };
+constexpr std::array<std::string_view, 3> names_of(Sampling) { return {"random", "sequential", "group_by_length"}; }
+
+// The lowest level of messages to show, as transformers names it; passive leaves the choice to the program.
+enum class Verbosity { detail, debug, info, warning, error, critical, passive };
+constexpr std::array<std::string_view, 7> names_of(Verbosity) {
+  return {"detail", "debug", "info", "warning", "error", "critical", "passive"};
+}
+
+}  // namespace hearth
