@@ -10,8 +10,6 @@
 
 namespace hearth::apps {
 
-inline constexpr int kFailureStatus = 1, kUsageStatus = 2;
-
 // Thrown where an error has been printed already: the program ends with this status.
 struct Reported {
   int status;

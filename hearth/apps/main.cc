@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hearth/apps/command.h"
+#include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/base/terminal.h"
@@ -51,14 +52,14 @@ int fail_with_unknown(const std::string& word) {
   hearth::apps::print_error(fmt::format(
       "'{}' is not a command{}", word,
       nearest.empty() ? "; 'hearth --help' lists the commands" : hearth::did_you_mean("'hearth " + nearest + "'")));
-  return hearth::apps::kUsageStatus;
+  return hearth::kUsageStatus;
 }
 
 int run(const std::vector<std::string>& words) {
   if (words.size() == 2 && words[0] == "help") return run({words[1], "--help"});
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     print_usage();
-    return words.empty() ? hearth::apps::kUsageStatus : 0;
+    return words.empty() ? hearth::kUsageStatus : 0;
   }
   if (words[0] == "--version" || words[0] == "version") {
     fmt::print("hearth {}\n", hearth::kVersion);
@@ -70,7 +71,7 @@ int run(const std::vector<std::string>& words) {
 }
 
 // Ends without destructors of static objects: an MPI or oneCCL library might wait there for processes that are gone.
-[[noreturn]] void fail_with(const std::string& sentence, int status = hearth::apps::kFailureStatus) {
+[[noreturn]] void fail_with(const std::string& sentence, int status = hearth::kFailureStatus) {
   hearth::apps::print_error(sentence);
   std::_Exit(status);
 }
@@ -99,7 +100,7 @@ int main(int argc, char** argv) {
   } catch (const hearth::apps::Reported& reported) {
     std::_Exit(reported.status);  // see fail_with
   } catch (const hearth::UsageError& error) {
-    fail_with(error.what(), hearth::apps::kUsageStatus);
+    fail_with(error.what(), hearth::kUsageStatus);
   } catch (const std::filesystem::filesystem_error& error) {
     fail_with(error.path1().string() + ": " + error.code().message());
   } catch (const std::bad_alloc&) {

@@ -11,6 +11,7 @@
 #include "hearth/apps/command.h"
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
+#include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/comm/connect.h"
