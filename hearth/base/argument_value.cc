@@ -52,9 +52,9 @@ struct Assign {
   void operator()(std::string* target) const { *target = only_word(); }
   void operator()(const ChoiceTarget& target) const {
     const std::vector<std::string>& names = target.names();
-    check(std::ranges::find(names, only_word()) != names.end(), "{}: '{}' is none of {}", label, words[0],
-          fmt::join(names, ", "));
-    target.assign(words[0]);
+    const std::string& word = only_word();
+    check(std::ranges::find(names, word) != names.end(), "{}: '{}' is none of {}", label, word, fmt::join(names, ", "));
+    target.assign(word);
   }
   void operator()(std::vector<std::string>* target) const {
     if (is_none(words)) return target->clear();
