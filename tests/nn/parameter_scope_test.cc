@@ -21,8 +21,8 @@ TEST(ParameterScope, SpellsNamesFromTheRoot) {
 
 TEST(ParameterScope, StacksParametersUnderTheirOwnNames) {
   ModelBuilder builder;
-  const Parameter& qkv =
-      (ParameterScope(builder) / "self").stacked({"query", "key", "value"}, "weight", {4, 4}, Init::ones());
+  const ParameterScope scope = ParameterScope(builder) / "self";
+  const Parameter& qkv = scope.stacked({"query", "key", "value"}, "weight", {4, 4}, Init::ones());
   EXPECT_EQ(qkv.shape, (Shape{12, 4}));
   ASSERT_EQ(qkv.parts.size(), 3u);
   EXPECT_EQ(qkv.parts[0].name, "self.query.weight");
