@@ -4,7 +4,8 @@
 
 namespace hearth::kernels {
 
-// Matmul on AMX tiles: bf16 directly; fp16 as the exact sum of two bf16 numbers, so four bf16 matmuls.
+// Matmul on AMX tiles: bf16 directly; an fp16 number is the exact sum of two bf16 numbers, so one fp16 matmul is three
+// of bf16 (the product of the two small parts is below fp16's rounding and is left out).
 bool amx_accepts(DType type, cpu::Isa isa);
 void amx_gemm(const GemmArgs& args);
 
