@@ -14,7 +14,22 @@
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
 
+#if defined(__has_feature)
+#define HEARTH_TEST_FEATURE(name) __has_feature(name)
+#else
+#define HEARTH_TEST_FEATURE(name) 0
+#endif
+
 namespace hearth {
+
+// Whether a sanitizer watches: it takes memory of its own, replaces the tensor pool by the heap, and does not know what
+// libraries that were built without it do.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HEARTH_TEST_FEATURE(address_sanitizer) || \
+    HEARTH_TEST_FEATURE(thread_sanitizer)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
 
 // A folder that nobody else has, gone afterwards.
 class TemporaryPlace {

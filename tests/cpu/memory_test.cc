@@ -11,15 +11,10 @@
 #include <vector>
 
 #include "hearth/base/error.h"
+#include "tests/support.h"
 
 namespace hearth::cpu {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kUsesHeap = true;
-#else
-constexpr bool kUsesHeap = false;
-#endif
 
 struct Piece {
   unsigned char* data;
@@ -94,7 +89,7 @@ TEST(Memory, StatsCount) {
 }
 
 TEST(Memory, NeighboursJoinInEveryOrderOfFreeing) {
-  if (kUsesHeap) GTEST_SKIP() << "the pool is replaced by the heap under a sanitizer";
+  if (kSanitized) GTEST_SKIP() << "the pool is replaced by the heap under a sanitizer";
   constexpr std::size_t bytes = 50'000;
   std::array<int, 3> order = {0, 1, 2};
   do {
@@ -112,7 +107,7 @@ TEST(Memory, NeighboursJoinInEveryOrderOfFreeing) {
 }
 
 TEST(Memory, TheLowestFitIsTaken) {
-  if (kUsesHeap) GTEST_SKIP() << "the pool is replaced by the heap under a sanitizer";
+  if (kSanitized) GTEST_SKIP() << "the pool is replaced by the heap under a sanitizer";
   void* const low = pool_allocate(20'000);
   void* const fence = pool_allocate(64);
   void* const high = pool_allocate(20'000);
@@ -125,7 +120,7 @@ TEST(Memory, TheLowestFitIsTaken) {
 }
 
 TEST(Memory, LargeNeighboursBeginAtDifferentPlacesInAPage) {
-  if (kUsesHeap) GTEST_SKIP() << "the pool is replaced by the heap under a sanitizer";
+  if (kSanitized) GTEST_SKIP() << "the pool is replaced by the heap under a sanitizer";
   constexpr std::size_t bytes = 4608 * 768 * 2;
   std::vector<void*> pieces;
   std::vector<std::uintptr_t> places;
@@ -146,7 +141,7 @@ TEST(Memory, ABlockLargerThanACommitStepIsWritableAndUsedAgain) {
   EXPECT_GE(pool_stats().in_use_bytes - before.in_use_bytes, bytes);
   pool_free(piece.data);
   EXPECT_EQ(pool_stats().in_use_bytes, before.in_use_bytes);
-  if (kUsesHeap) return;
+  if (kSanitized) return;
   EXPECT_GE(pool_stats().high_water_bytes, bytes);
   const std::uint64_t growths = pool_stats().growths;
   void* const again = pool_allocate(bytes);
