@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-asan test-tsan bench install format lint clean
+.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-asan test-tsan test-clang bench install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -35,10 +35,13 @@ test-peers: build
 	@scripts/install_deps python3-venv
 	scripts/test_peers $(BUILD)
 
-test-asan test-tsan: test-%: deps
+# All tests, built with the address and undefined-behaviour sanitizers, with the thread sanitizer, or with clang.
+test-asan test-tsan test-clang: test-%: deps
+	@scripts/install_deps tmux clang libomp-dev
+	@scripts/install_backends build-$*
 	cmake --preset $*
 	cmake --build build-$* -j $(JOBS)
-	scripts/run_tests build-$* -E 'apps|verify|plugins|terminal'
+	scripts/run_sanitized build-$*
 
 bench: build
 	$(BUILD)/bin/hearth env
