@@ -16,7 +16,7 @@ struct Reported {
 };
 
 // A subcommand of `hearth`. `words` follow its name; the result is the exit status. Errors are thrown: a UsageError
-// ends the program with status 2, any other with 1.
+// ends the program with status 2, a NotFiniteError with 3, any other with 1.
 struct Command {
   std::string_view name, summary;
   std::function<int(std::span<const std::string> words)> run;

@@ -15,6 +15,7 @@
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
+#include "hearth/base/not_finite_error.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
 #include "hearth/base/usage_error.h"
@@ -30,8 +31,8 @@ void print_usage() {
     fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, hearth::help_columns(), 19));
   fmt::print(
       "\n'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
-      "Exit status: 0 success, 1 failure, 2 wrong command line or file of options; `hearth launch` exits with the\n"
-      "status of its target.\n");
+      "Exit status: 0 success, 1 failure, 2 wrong command line or file of options, 3 training stopped at a NaN or an\n"
+      "infinity; `hearth launch` exits with the status of its target.\n");
 }
 
 // The command that the user may have meant, where that is clear.
@@ -101,6 +102,8 @@ int main(int argc, char** argv) {
     std::_Exit(reported.status);  // see fail_with
   } catch (const hearth::UsageError& error) {
     fail_with(error.what(), hearth::kUsageStatus);
+  } catch (const hearth::NotFiniteError& error) {
+    fail_with(error.what(), hearth::kNotFiniteStatus);
   } catch (const std::filesystem::filesystem_error& error) {
     fail_with(error.path1().string() + ": " + error.code().message());
   } catch (const std::bad_alloc&) {

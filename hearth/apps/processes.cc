@@ -13,6 +13,7 @@
 #include "hearth/base/error.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
+#include "hearth/base/not_finite_error.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/comm/connect.h"
 #include "hearth/cpu/isa.h"
@@ -104,6 +105,9 @@ int run_as(const comm::World& world, const std::function<int()>& body) {
   } catch (const UsageError& error) {
     if (world.size == 1) throw;
     report(world, error, kUsageStatus);
+  } catch (const NotFiniteError& error) {
+    if (world.size == 1) throw;
+    report(world, error, kNotFiniteStatus);
   } catch (const Error& error) {
     if (world.size == 1) throw;
     report(world, error, kFailureStatus);

@@ -190,6 +190,7 @@ void Arguments::check_value(const Option& option, std::string_view label) {
   check(!(number < option.at_least_), "{} must be at least {}, not {}", label, option.at_least_, text);
   check(!(number > option.at_most_), "{} must be at most {}, not {}", label, option.at_most_, text);
   check(!(number >= option.below_), "{} must be below {}, not {}", label, option.below_, text);
+  check(std::isfinite(number), "{} must be a finite number, not {}", label, text);
 }
 
 void Arguments::check_values() const {

@@ -25,8 +25,10 @@ class ModelWeights {
   // LayerNorm.weight and LayerNorm.bias gamma and beta.
   std::optional<std::string> stored_name(const std::string& parameter) const;
   Tensor tensor(std::string_view name) const;  // as Safetensors::tensor
+  std::string file_of(std::string_view name) const;
 
  private:
+  const Safetensors& holder_of(std::string_view name) const;
   void open_shards(const std::filesystem::path& index);
 
   std::filesystem::path folder_;

@@ -6,6 +6,7 @@
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
+#include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/launch/place/memory_allocator.h"
 #include "hearth/launch/plan/launch_plan.h"
@@ -84,7 +85,7 @@ class Job {
       if (plan_.method == StartMethod::mpirun) supervision.origin = mpirun_line_origin;
       const JobEnd end = supervise(starts(attempt), supervision);
       if (end.status == 0) return {};
-      if (end.interrupted || attempt == options_.max_restarts) return {end.status, describe(end)};
+      if (end.interrupted || would_repeat(end) || attempt == options_.max_restarts) return {end.status, describe(end)};
       log_warning("{}\nrestarting all processes, restart {} of {}", describe(end), attempt + 1, options_.max_restarts);
     }
   }
@@ -96,6 +97,11 @@ class Job {
 
   Variables attempt_environment(std::int64_t attempt) const {
     return joined(job_token(plan_), restart_counts(attempt, options_));
+  }
+
+  // A training run computes the same numbers again.
+  bool would_repeat(const JobEnd& end) const {
+    return end.status == kNotFiniteStatus && command_.front() == own_program();
   }
 
   std::string describe(const JobEnd& end) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "hearth/base/error.h"
 
@@ -62,11 +63,14 @@ std::int32_t Config::token_id_or(std::string_view key, std::int32_t otherwise, s
 }
 
 float Config::number_or(std::string_view key, double otherwise) const {
-  return static_cast<float>(io::get_double_or(values_, key, otherwise, file_));
+  const auto number = static_cast<float>(io::get_double_or(values_, key, otherwise, file_));
+  check(number >= 0 && std::isfinite(number), "{}: \"{}\" must be a finite number that is not negative, it is {}",
+        file_, key, number);
+  return number;
 }
 
 float Config::rate_or(std::string_view key, double otherwise) const {
-  const float rate = number_or(key, otherwise);
+  const auto rate = static_cast<float>(io::get_double_or(values_, key, otherwise, file_));
   check(rate >= 0 && rate < 1, "{}: \"{}\" must lie in [0, 1), it is {}", file_, key, rate);
   return rate;
 }

@@ -27,7 +27,7 @@ class Config {
   std::int64_t size(std::string_view key, std::int64_t at_most = kLargestSize) const;  // required, at least 1
   std::int64_t size_or(std::string_view key, std::int64_t otherwise) const;
   std::int32_t token_id_or(std::string_view key, std::int32_t otherwise, std::int64_t vocab_size) const;
-  float number_or(std::string_view key, double otherwise) const;
+  float number_or(std::string_view key, double otherwise) const;  // finite, and not negative
   float rate_or(std::string_view key, double otherwise) const;  // a dropout rate, in [0, 1)
   kernels::Activation activation(std::string_view key) const;
   std::int64_t num_labels() const;

@@ -64,6 +64,10 @@ class Loading {
     check(stored.type() == DType::f32 || stored.type() == DType::bf16 || stored.type() == DType::f16,
           "{}: {} has dtype {}; weights must be float32, float16 or bfloat16", folder_, *name,
           hearth::name_of(stored.type()));
+    check(kernels::all_finite(stored.type(), stored.size(), stored.raw()),
+          "{}: {} has weights that are NaN or infinite, which nothing can be trained from or predicted with: take an "
+          "earlier checkpoint or download the model again",
+          weights_.file_of(*name), *name);
     const Tensor to = parameter.master_part(part);
     kernels::convert(stored.type(), stored.raw(), to.type(), to.raw(), stored.size());
   }

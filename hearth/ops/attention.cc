@@ -38,9 +38,8 @@ Var attention(Context& ctx, const Var& qkv, std::int64_t heads, float dropout_p,
   args.out = out.raw();
   args.lse = lse.data<float>();
   kernels::attention_forward(args);
-  if (!ctx.needs_grad(qkv)) return Var(out);
 
-  return ctx.tape->record(out, [qkv, args, out, lse, hidden](Tensor dout) {
+  return ctx.record({"attention", {qkv}}, out, [qkv, args, out, lse, hidden](Tensor dout) {
     const Span backward_span("attention backward");
     Tensor dqkv(qkv.value().shape(), qkv.value().type());
     kernels::attention_backward(

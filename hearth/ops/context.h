@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hearth/autograd/tape.h"
@@ -11,6 +13,7 @@
 #include "hearth/base/error.h"
 #include "hearth/kernels/rows/dropout.h"
 #include "hearth/kernels/rows/sequences.h"
+#include "hearth/ops/finite_check.h"
 #include "hearth/tensor/batch.h"
 
 namespace hearth::ops {
@@ -34,6 +37,7 @@ struct Context {
   kernels::Sequences sequences = {};    // how the packed row of tokens is cut into sequences
   bool gradient_checkpointing = false;  // layers keep their inputs alone and run again in the backward pass
   LossOptions loss = {};
+  FiniteCheck* finite_check = nullptr;  // looks at what every op computes; null: nothing is looked at
 
   // The same pass for tensors whose rows are cut in another way: one row per sequence, say.
   Context over_rows(const kernels::Sequences& rows) const {
@@ -59,10 +63,23 @@ struct Context {
     return hearth::acquire(embedding);
   }
 
-  // Whether backward will need a gradient of the value or parameter. An op is recorded if that holds for one of its
-  // inputs.
+  // Whether backward will need a gradient of the value or parameter. An op is recorded if that holds for something
+  // that it reads.
   bool needs_grad(const Var& x) const { return tape != nullptr && x.defined() && x.needs_grad(); }
   bool needs_grad(const Parameter& parameter) const { return tape != nullptr && parameter.trainable; }
+  bool needs_grad(const Op& op) const {
+    return std::ranges::any_of(op.inputs, [&](const Var& x) { return needs_grad(x); }) ||
+           std::ranges::any_of(op.parameters, [&](const Parameter* p) { return p != nullptr && needs_grad(*p); });
+  }
+
+  // The end of every op: its output, recorded with its backward where that will be needed.
+  template <class Backward>
+  Var record(const Op& op, const Tensor& output, Backward backward) const {
+    if (finite_check != nullptr) finite_check->look_at(op, output);
+    if (!needs_grad(op)) return Var(output);
+    if (finite_check == nullptr) return tape->record(output, std::move(backward));
+    return tape->record(output, finite_check->checked(op, std::move(backward)));
+  }
 
   // `site` numbers the dropout layers of a model.
   kernels::Dropout dropout(float p, std::uint32_t site) const {

@@ -13,6 +13,7 @@ Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
   const Span span("embedding forward");
   const auto tokens = static_cast<std::int64_t>(lookups.front().ids.size());
   const std::int64_t hidden = lookups.front().table->shape[1];
+  Op op{"embedding"};
   Tensor sum({tokens, hidden}, DType::f32);
   for (const Lookup& lookup : lookups) {
     Parameter& table = *lookup.table;
@@ -22,6 +23,7 @@ Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
     for (const std::int32_t id : lookup.ids)
       check(0 <= id && id < table.shape[0], "[embedding_sum] id {} is out of range for {}, which has {} rows", id,
             table.parts.front().name, table.shape[0]);
+    op.parameters.push_back(&table);
     const Tensor& rows = ctx.acquire_rows(table, lookup.ids);
     kernels::embedding_forward(DType::f32, tokens, hidden, lookup.ids.data(), rows.data<float>(), sum.raw(),
                                &lookup != &lookups.front());
@@ -32,9 +34,8 @@ Var embedding_sum(Context& ctx, std::vector<Lookup> lookups) {
     kernels::convert(DType::f32, sum.raw(), ctx.compute, y.raw(), sum.size());
   }
   std::erase_if(lookups, [&](const Lookup& lookup) { return !ctx.needs_grad(*lookup.table); });
-  if (lookups.empty()) return Var(y);
 
-  return ctx.tape->record(y, [lookups = std::move(lookups)](Tensor dy) {
+  return ctx.record(op, y, [lookups = std::move(lookups)](Tensor dy) {
     const Span backward_span("embedding backward");
     for (const Lookup& lookup : lookups) {
       const Tensor dtable = grad_target(*lookup.table, lookup.ids);

@@ -30,9 +30,9 @@ Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma
   args.mean = mean.data<float>();
   args.rstd = rstd.data<float>();
   kernels::layer_norm_forward(args);
-  if (!ctx.needs_grad(x) && !ctx.needs_grad(residual) && !ctx.needs_grad(gamma) && !ctx.needs_grad(beta)) return Var(y);
 
-  return ctx.tape->record(y, [x, residual, &gamma, &beta, args, mean, rstd](Tensor dy) {
+  const Op op{"layer norm", {x, residual}, {&gamma, &beta}};
+  return ctx.record(op, y, [x, residual, &gamma, &beta, args, mean, rstd](Tensor dy) {
     const Span backward_span("layer norm backward");
     kernels::LayerNormGradArgs grads;
     grads.dy = dy.raw();

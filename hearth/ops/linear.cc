@@ -62,10 +62,10 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
   const std::int64_t tokens = x.value().rows(), outputs = weight.shape[0], inputs = weight.shape[1];
   check(x.value().row_size() == inputs, "[linear] the input {} does not fit the weight {} {}",
         x.value().shape().to_string(), weight.parts.front().name, weight.shape.to_string());
-  const bool is_recorded = ctx.needs_grad(x) || ctx.needs_grad(weight) || (bias != nullptr && ctx.needs_grad(*bias));
+  const Op op{"linear", {x}, {&weight, bias}};
   const bool activates = activation != kernels::Activation::none;
   Tensor y({tokens, outputs}, out);
-  Tensor before = activates && is_recorded ? Tensor(y.shape(), out) : Tensor();
+  Tensor before = activates && ctx.needs_grad(op) ? Tensor(y.shape(), out) : Tensor();
 
   kernels::GemmArgs matmul;
   matmul.m = tokens;
@@ -82,9 +82,8 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
   matmul.activation = activation;
   matmul.before_activation = before.raw();
   kernels::gemm(matmul);
-  if (!is_recorded) return Var(y);
 
-  return ctx.tape->record(y, [x, &weight, bias, activation, before](Tensor dy) mutable {
+  return ctx.record(op, y, [x, &weight, bias, activation, before](Tensor dy) mutable {
     if (before.defined()) {
       const Span activation_span("activation backward");
       kernels::activation_backward(activation, dy.type(), dy.size(), before.raw(), dy.raw(), dy.raw());

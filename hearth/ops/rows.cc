@@ -14,8 +14,7 @@ Var first_tokens(Context& ctx, const Var& x) {
     const std::int64_t token = sequences.starts[static_cast<std::size_t>(s)];
     y.slice(s, s + 1).copy_from(x.value().slice(token, token + 1));
   }
-  if (!ctx.needs_grad(x)) return Var(y);
-  return ctx.tape->record(y, [x, sequences](Tensor dy) {
+  return ctx.record({"first tokens", {x}}, y, [x, sequences](Tensor dy) {
     const GradTarget target = grad_target(x);
     if (!target.accumulate) target.tensor.fill_zero();
     for (std::int64_t s = 0; s < sequences.count(); ++s) {

@@ -133,6 +133,9 @@ void load_model_weights(nn::Model& model, const std::filesystem::path& folder) {
     check(values.shape() == parameter.value.shape() && values.type() == DType::f32,
           "{}: {} is {} {}, this model needs {} {}", folder.string(), parameter.name, name_of(values.type()),
           values.shape().to_string(), name_of(DType::f32), parameter.value.shape().to_string());
+    check(kernels::all_finite(values.type(), values.size(), values.raw()),
+          "{}: {} has weights that are NaN or infinite: resume from an earlier checkpoint", weights.file_of(*name),
+          parameter.name);
     // A frozen parameter in 16 bits, but another run has trained it.
     if (const DType type = parameter.parameter->master.type(); type != DType::f32 && !is_exact_in(type, values))
       parameter.parameter->store_as(DType::f32);

@@ -1,5 +1,7 @@
 #include "hearth/train/checkpoint_keeper.h"
 
+#include <ranges>
+
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/replace_folder.h"
 #include "hearth/train/checkpoint.h"
@@ -30,6 +32,12 @@ void CheckpointKeeper::save(TrainerState& state, const std::function<void(const 
       state.best_model_checkpoint = best->second.string();
   io::replace_folder(folder, write);
   if (limit_) rotate_checkpoints(output_dir_, *limit_, folder, state.best_model_checkpoint);
+}
+
+std::filesystem::path CheckpointKeeper::last() const {
+  for (const auto& [step, folder] : own_ | std::views::reverse)
+    if (std::filesystem::exists(folder)) return folder;
+  return {};
 }
 
 }  // namespace hearth

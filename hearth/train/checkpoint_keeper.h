@@ -22,6 +22,8 @@ class CheckpointKeeper {
   void resume(TrainerState& state, const std::filesystem::path& checkpoint);
   // Fills checkpoint-<global_step> by `write`, after the state was told the best checkpoint saved so far.
   void save(TrainerState& state, const std::function<void(const std::filesystem::path&)>& write);
+  // The last checkpoint that this run has written or resumed from, and that still exists; empty: there is none.
+  std::filesystem::path last() const;
 
  private:
   std::filesystem::path output_dir_;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ io::Json kwargs_of(const TrainingArguments& args) {
   if (!args.lr_scheduler_kwargs) return io::Json::object();
   io::Json kwargs = io::parse_json(*args.lr_scheduler_kwargs, kFlag);
   check(kwargs.is_object(), "{}: expected a JSON object, found {}", kFlag, io::excerpt(kwargs));
+  for (const auto& [key, value] : kwargs.items())
+    check(!value.is_number() || std::isfinite(value.get<double>()), "{}: {} must be a finite number, not {}", kFlag,
+          key, io::excerpt(value));
   return kwargs;
 }
 

@@ -17,6 +17,7 @@
 #include "hearth/train/agreed_values.h"
 #include "hearth/train/best_metric.h"
 #include "hearth/train/checkpoint.h"
+#include "hearth/train/fault.h"
 #include "hearth/train/profile.h"
 #include "hearth/train/results.h"
 #include "hearth/train/schedule_settings.h"
@@ -37,6 +38,7 @@ Trainer::Trainer(nn::Model& model, TrainingArguments args, DatasetPtr train_data
       hooks_(std::move(hooks)),
       team_(std::move(team)),
       scaler_(args_.fp16),
+      nan_guard_(args_, team_),
       memory_(!args_.skip_memory_metrics) {
   const MemoryStage stage(memory_, "init");
   const Timer preparing;
@@ -62,6 +64,7 @@ Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   scaler_ = optim::LossScaler(args_.fp16);
   state_ = {};
   checkpoints_ = CheckpointKeeper(args_.output_dir, args_.save_total_limit);
+  nan_guard_ = NanGuard(args_, team_);
   if (checkpoint) resume(*checkpoint, plan.max_steps);
   note_settings(plan);
   announce(plan, args_, *train_data_, model_.parameters().trainable_count());
@@ -82,6 +85,7 @@ Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   }
   if (profiler && team_.is_first()) write_profile(*profiler, args_.output_dir);
   if (args_.load_best_model_at_end) load_best_model();
+  nan_guard_.check_trained(model_.parameters(), checkpoints_);
 
   Metrics metrics = train_metrics(plan, first_step);
   stage.add_to(metrics);
@@ -156,7 +160,8 @@ Metrics Trainer::train_metrics(const TrainingPlan& plan, std::int64_t first_step
   metrics.set("total_flos", state_.total_flos);
   metrics.set("train_loss", state_.loss_sum / static_cast<double>(std::max<std::int64_t>(1, state_.global_step)));
   metrics.set("epoch", state_.epoch);
-  if (scaler_.enabled()) metrics.set("train_skipped_steps", scaler_.skipped());
+  if (scaler_.enabled() || args_.nan_policy == NanPolicy::skip)
+    metrics.set("train_skipped_steps", scaler_.skipped() + state_.skipped_steps);
   if (args_.include_num_input_tokens_seen) metrics.set("num_input_tokens_seen", state_.num_input_tokens_seen);
   if (args_.include_tokens_per_second) metrics.set("train_tokens_per_second", rounded(speed_.tokens() / seconds, 3));
   return metrics;
@@ -178,8 +183,13 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
   };
   std::int64_t batches_done = next;
   data::Prefetcher<MicroBatches> prefetched(next_step, kStepsAhead);
-  const StepOptions options{args_.train_dtype(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed),
-                            args_.gradient_checkpointing, loss_options()};
+  const StepOptions options{.compute = args_.train_dtype(),
+                            .max_grad_norm = args_.max_grad_norm,
+                            .seed = static_cast<std::uint64_t>(args_.seed),
+                            .gradient_checkpointing = args_.gradient_checkpointing,
+                            .loss = loss_options(),
+                            .nan_policy = args_.nan_policy,
+                            .checks_ops = args_.uses(DebugAid::underflow_overflow)};
   while (!stop_) {
     const Timer step_timer;
     const std::optional<MicroBatches> micro_batches = [&] {
@@ -188,8 +198,11 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
     }();
     if (!micro_batches) break;
     const double lr = learning_rate();
-    const StepResult result = training_step(model_, *ddp_, scaler_, *micro_batches,
-                                            static_cast<std::uint64_t>(state_.global_step), lr, options);
+    const auto step = static_cast<std::uint64_t>(state_.global_step);
+    const StepResult result = training_step(model_, *ddp_, scaler_, *micro_batches, step, lr, options);
+    nan_guard_.after_step(state_.global_step + 1, result, scaler_.scale(), checkpoints_,
+                          [&] { return find_fault(model_, team_, *micro_batches, step, result, options); });
+    state_.skipped_steps += result.skipped && !result.overflowed;
     batches_done += std::ssize(*micro_batches);
     state_.num_input_tokens_seen += static_cast<std::int64_t>(result.tokens);
     state_.total_flos += 6.0 * result.tokens * static_cast<double>(matmul_parameters_);
@@ -205,8 +218,6 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
 }
 
 void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress) {
-  if (result.skipped && team_.is_first())
-    log_warning("step {} skipped: fp16 overflowed; the loss scale is now {}", state_.global_step, scaler_.scale());
   const bool counts = std::isfinite(result.loss) || !args_.logging_nan_inf_filter;
   // A NaN or infinite loss counts as sum / (steps + 1) of the losses since the last log, as in the Trainer.
   const double loss = counts ? result.loss : state_.loss_since_log / static_cast<double>(state_.steps_since_log + 1);
@@ -287,6 +298,7 @@ bool Trainer::evaluate() {
 }
 
 void Trainer::save_checkpoint() {
+  if (!nan_guard_.may_save(state_.global_step, model_.parameters(), checkpoints_)) return;
   const optim::Optimizer::State optimizer =
       args_.save_only_model ? optim::Optimizer::State{} : ddp_->state();  // all processes take part
   if (!saves()) return;

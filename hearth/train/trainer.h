@@ -16,6 +16,7 @@
 #include "hearth/parallel/team.h"
 #include "hearth/train/checkpoint_keeper.h"
 #include "hearth/train/memory_metrics.h"
+#include "hearth/train/nan_guard.h"
 #include "hearth/train/progress.h"
 #include "hearth/train/speed.h"
 #include "hearth/train/trainer_state.h"
@@ -98,6 +99,7 @@ class Trainer {
   std::optional<optim::Plateau> plateau_;  // instead of the schedule
   TrainerState state_;
   CheckpointKeeper checkpoints_;
+  NanGuard nan_guard_;
   std::int64_t matmul_parameters_ = 0;  // all but embeddings, for total_flos
   Speed speed_;
   Timer running_;

@@ -40,6 +40,7 @@ io::Json TrainerState::to_json() const {
                                  {{"evaluations_without_gain", evaluations_without_gain},
                                   {"loss_sum", loss_sum},
                                   {"loss_since_log", loss_since_log},
+                                  {"skipped_steps", skipped_steps},
                                   {"steps_since_log", steps_since_log},
                                   {"world_size", world_size}}}};
   json["total_flos"] = total_flos;
@@ -76,6 +77,7 @@ TrainerState TrainerState::from_json(const io::Json& json, const std::string& fi
     state.loss_sum = io::get_double_or(own, "loss_sum", 0, file);
     state.loss_since_log = io::get_double_or(own, "loss_since_log", 0, file);
     state.steps_since_log = io::get_int_or(own, "steps_since_log", 0, file);
+    state.skipped_steps = io::get_int_or(own, "skipped_steps", 0, file);
     state.world_size = io::get_int_or(own, "world_size", 0, file);
   }
   return state;

@@ -26,6 +26,7 @@ struct TrainerState {
   double loss_sum = 0;        // of all steps
   double loss_since_log = 0;  // of the steps since the last log
   std::int64_t steps_since_log = 0;
+  std::int64_t skipped_steps = 0;  // by --nan_policy skip; those of fp16's loss scaling are counted by the scaler
 
   io::Json to_json() const;
   static TrainerState from_json(const io::Json& json, const std::string& file);

@@ -1,6 +1,11 @@
 #include "hearth/train/training_arguments.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <sstream>
 #include <type_traits>
 #include <variant>
 
@@ -36,6 +41,18 @@ void check_optimizer(const TrainingArguments& args) {
   if (args.sharded_optimizer) optim::check_can_shard(args.optim);
 }
 
+// The names may also stand in one word, with spaces between them, as the Trainer takes them.
+std::vector<std::string> names_in(const std::vector<std::string>& words) {
+  std::istringstream text(fmt::format("{}", fmt::join(words, " ")));
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
+void check_debug(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    check(value_named<DebugAid>(name).has_value(), "--debug: '{}' is none of {}", name,
+          fmt::join(names_of(DebugAid{}), ", "));
+}
+
 std::vector<std::string> words_of(const io::Json& value) {
   if (value.is_null() || (value.is_structured() && value.empty())) return {"None"};
   if (value.is_string()) return {value.get<std::string>()};
@@ -69,6 +86,8 @@ void TrainingArguments::validate() {
   if (group_by_length) train_sampling_strategy = Sampling::group_by_length;
   group_by_length = train_sampling_strategy == Sampling::group_by_length;
 
+  debug = names_in(debug);
+  check_debug(debug);
   check_optimizer(*this);
   check(
       !(sharded_optimizer && save_on_each_node),
@@ -109,6 +128,8 @@ void TrainingArguments::validate() {
   if ((tracks_best || reduces_on_plateau(*this)) && !metric_for_best_model) metric_for_best_model = "loss";
   if (metric_for_best_model && !greater_is_better) greater_is_better = !metric_for_best_model->ends_with("loss");
 }
+
+bool TrainingArguments::uses(DebugAid aid) const { return std::ranges::find(debug, name_of(aid)) != debug.end(); }
 
 bool TrainingArguments::resumes_from_last() const { return resume_from_checkpoint == kLastCheckpoint; }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hearth/base/arguments.h"
 #include "hearth/base/dtype.h"
@@ -39,6 +40,7 @@ struct TrainingArguments {
   double adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
   double max_grad_norm = 1.0;  // 0: no clipping
   double label_smoothing_factor = 0.0;
+  NanPolicy nan_policy = NanPolicy::stop;
 
   bool bf16 = false, fp16 = false;
   bool bf16_full_eval = false, fp16_full_eval = false;
@@ -55,6 +57,7 @@ struct TrainingArguments {
   bool include_tokens_per_second = false, include_num_input_tokens_seen = false;
   bool skip_memory_metrics = true;  // false: MemoryMetrics in the results
   bool verbose = false;             // print every setting at start, not only those that differ from their defaults
+  std::vector<std::string> debug;   // names of DebugAid
   bool profile = false;             // profile.json and trace.json in output_dir
   std::optional<bool> disable_tqdm;
   Verbosity log_level = Verbosity::passive;          // of the first process
@@ -86,6 +89,7 @@ struct TrainingArguments {
   // but HOME, for ~ in output_dir, and HEARTH_PLUGIN_PATH, for the names of backends.
   void validate();
 
+  bool uses(DebugAid aid) const;   // debug names it
   bool resumes_from_last() const;  // resume_from_checkpoint names no folder
   DType train_dtype() const;       // dtype of matmuls
   DType eval_dtype() const;

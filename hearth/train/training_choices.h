@@ -15,6 +15,15 @@ constexpr std::array<std::string_view, 4> names_of(Strategy) { return {"no", "st
 enum class Sampling { random, sequential, group_by_length };
 constexpr std::array<std::string_view, 3> names_of(Sampling) { return {"random", "sequential", "group_by_length"}; }
 
+// What happens to a step whose loss or gradients are not finite: the run ends, the update is left out, or the weights
+// take it.
+enum class NanPolicy { stop, skip, ignore };
+constexpr std::array<std::string_view, 3> names_of(NanPolicy) { return {"stop", "skip", "ignore"}; }
+
+// The Trainer's debugging aids. tpu_metrics_debug has no effect.
+enum class DebugAid { underflow_overflow, tpu_metrics_debug };
+constexpr std::array<std::string_view, 2> names_of(DebugAid) { return {"underflow_overflow", "tpu_metrics_debug"}; }
+
 // The lowest level of messages to show, as transformers names it; passive leaves the choice to the program.
 enum class Verbosity { detail, debug, info, warning, error, critical, passive };
 constexpr std::array<std::string_view, 7> names_of(Verbosity) {

@@ -96,6 +96,8 @@ void declare_training(Arguments& options, TrainingArguments& args) {
   options.add("label_smoothing_factor", &args.label_smoothing_factor, "label smoothing factor; 0: none")
       .at_least(0)
       .below(1);
+  options.add("nan_policy", choice(&args.nan_policy),
+              "a loss or gradient that is NaN or infinite stops the run, skips the update of its step, or is ignored");
 }
 
 void declare_logging(Arguments& options, TrainingArguments& args) {
@@ -128,6 +130,9 @@ void declare_logging(Arguments& options, TrainingArguments& args) {
       .add("log_on_each_node", &args.log_on_each_node,
            "a log_level other than passive counts for the first process of every host, not only of the first host")
       .per_process();
+  options.add("debug", &args.debug,
+              "underflow_overflow: look for NaN and infinity in what every op computes, in every step, and name the "
+              "first op; slow. tpu_metrics_debug has no effect");
   options.add("profile", &args.profile,
               "profile training: write time per op to output_dir/profile.json, a trace for Perfetto to trace.json");
 }
@@ -222,7 +227,6 @@ void declare_foreign(Arguments& options) {
          {"report_to...", "logging_dir", "run_name", "project", "trackio_space_id", "trackio_bucket_id",
           "trackio_static_space_id"},
          "trackers are not implemented yet; logs go to the terminal and to trainer_state.json");
-  ignore(options, {}, {"debug..."}, "underflow_overflow is not implemented yet, and the other value is for TPUs");
   ignore(options, {"auto_find_batch_size"}, {},
          "it is not implemented yet; if memory runs out, lower --per_device_train_batch_size");
   ignore(options, {"full_determinism"}, {}, "training is always deterministic");

@@ -1,11 +1,25 @@
 #include "hearth/train/training_step.h"
 
 #include <array>
+#include <cmath>
 
 #include "hearth/base/profiler.h"
-#include "hearth/ops/context.h"
+#include "hearth/train/fault.h"
 
 namespace hearth {
+
+ops::Context step_context(Tape& tape, std::uint64_t step, const StepOptions& options, ops::FiniteCheck* check) {
+  ops::Context ctx;
+  ctx.tape = &tape;
+  ctx.compute = options.compute;
+  ctx.training = true;
+  ctx.seed = options.seed;
+  ctx.step = step;
+  ctx.gradient_checkpointing = options.gradient_checkpointing;
+  ctx.loss = options.loss;
+  ctx.finite_check = check;
+  return ctx;
+}
 
 StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,
                          std::span<const BatchPtr> micro_batches, std::uint64_t step, double lr,
@@ -16,28 +30,24 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
   const auto count = static_cast<float>(micro_batches.size());
   const float scale = scaler.scale();
   // Gradients are summed over micro-batches and processes; starting each loss from this makes the sum their mean.
-  const float loss_grad = scale / (count * world);
+  result.loss_grad = scale / (count * world);
+  // Gradients beyond the range of fp16 are the business of loss scaling.
+  using Scope = ops::FiniteCheck::Scope;
+  ops::FiniteCheck ops_check(scaler.enabled() ? Scope::values : Scope::values_and_gradients);
 
   model.parameters().zero_grad();
   for (const BatchPtr& batch : micro_batches) {
     Tape tape;
-    ops::Context ctx;
-    ctx.tape = &tape;
-    ctx.compute = options.compute;
-    ctx.training = true;
-    ctx.seed = options.seed;
-    ctx.step = step;
-    ctx.gradient_checkpointing = options.gradient_checkpointing;
-    ctx.loss = options.loss;
+    ops::Context ctx = step_context(tape, step, options, options.checks_ops ? &ops_check : nullptr);
     const Var loss = model.forward(ctx, batch).loss;
     check(loss.defined(), "[training_step] the batch has no labels to compute a loss from");
     result.loss += double{loss.value().item()} / count;
     result.tokens += static_cast<double>(batch->tokens());
     result.flops += model.training_flops(*batch);
     if (&batch == &micro_batches.back()) {
-      ddp.backward(tape, loss, loss_grad, std::array{result.loss / world, result.tokens, result.flops});
+      ddp.backward(tape, loss, result.loss_grad, std::array{result.loss / world, result.tokens, result.flops});
     } else {
-      tape.backward(loss, loss_grad);
+      tape.backward(loss, result.loss_grad);
     }
   }
   const std::span<const double> sums = ddp.finish();
@@ -46,7 +56,10 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
   result.flops = sums[2];
 
   result.grad_norm = ddp.grad_norm() / scale;
-  result.skipped = !scaler.accept(result.grad_norm);
+  if (options.checks_ops) result.fault = first_fault(ddp.team(), ops_check);
+  const bool finite = std::isfinite(result.loss) && std::isfinite(result.grad_norm) && result.fault.empty();
+  result.overflowed = !scaler.accept(result.grad_norm);
+  result.skipped = result.overflowed || (!finite && options.nan_policy != NanPolicy::ignore);
   if (!result.skipped) {
     const float clip = optim::clip_scale(result.grad_norm, options.max_grad_norm);
     ddp.step(lr, clip / scale);

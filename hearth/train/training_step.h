@@ -1,10 +1,13 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "hearth/nn/model.h"
+#include "hearth/ops/context.h"
 #include "hearth/optim/loss_scaler.h"
 #include "hearth/parallel/data_parallel.h"
+#include "hearth/train/training_choices.h"
 
 namespace hearth {
 
@@ -14,14 +17,22 @@ struct StepOptions {
   std::uint64_t seed = 42;
   bool gradient_checkpointing = false;
   ops::LossOptions loss = {};
+  NanPolicy nan_policy = NanPolicy::stop;
+  bool checks_ops = false;  // --debug underflow_overflow
 };
 
 struct StepResult {
   double loss = 0;               // mean over the micro-batches of all processes
   double grad_norm = 0;          // before clipping
-  bool skipped = false;          // fp16 overflowed: weights are unchanged
+  bool overflowed = false;       // fp16: loss scaling skips the step
+  bool skipped = false;          // the weights are unchanged, because something was not finite
+  float loss_grad = 1;           // that the backward passes started from
+  std::string fault;             // with checks_ops: what the check of the first process that has any found
   double tokens = 0, flops = 0;  // of all processes
 };
+
+// The settings of the forward passes of a step.
+ops::Context step_context(Tape& tape, std::uint64_t step, const StepOptions& options, ops::FiniteCheck* check);
 
 // One update of the weights from the micro-batches whose gradients are accumulated; every process has the same number
 // of them. `step` is the number of the update, which seeds dropout.

@@ -139,6 +139,7 @@ TEST_F(ArgumentsTest, WrongValues) {
   EXPECT_EQ(error({"--limit", ""}), "--limit: '' is not a whole number");
   EXPECT_EQ(error({"--learning-rate", "3e-5x"}), "--learning_rate: '3e-5x' is not a number");
   EXPECT_EQ(error({"--share", "nan"}), "--share: 'nan' is not a number");
+  EXPECT_EQ(error({"--share", "inf"}), "--share must be a finite number, not inf");
   EXPECT_EQ(error({"--strategy", "often"}), "--strategy: 'often' is none of no, steps");
   EXPECT_EQ(error({"--max_steps", "-2"}), "--max_steps must be at least -1, not -2");
   EXPECT_EQ(error({"--limit", "11"}), "--limit must be at most 10, not 11");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "hearth/base/error.h"
 #include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
@@ -80,6 +82,29 @@ TEST(Elementwise, Scale) {
       expect_close(x, expected, 0, 0, "scale");
     }
   }
+}
+
+// One number of each kind at every place, and margins that are not looked at.
+TEST(Elementwise, AllFinite) {
+  const OneThread one_thread;
+  using Limits = std::numeric_limits<float>;
+  for (const DType type : kFormats) {
+    for (const std::int64_t n : sizes()) {
+      Buffer x(type, n, 1);
+      EXPECT_TRUE(all_finite(type, n, x.data())) << n;
+      for (std::int64_t i = 0; i < n; i += std::max<std::int64_t>(1, n / 40)) {
+        const float before = x.at(i);
+        for (const float value : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), 0.0f, 65504.0f}) {
+          x.set(i, value);
+          EXPECT_EQ(all_finite(type, n, x.data()), reference::all_finite(type, n, x.data())) << n << " " << value;
+        }
+        x.set(i, before);
+      }
+    }
+  }
+  Buffer largest(DType::f32, 40);
+  for (std::int64_t i = 0; i < 40; ++i) largest.set(i, i % 2 == 0 ? Limits::max() : -Limits::max());
+  EXPECT_TRUE(all_finite(DType::f32, 40, largest.data()));
 }
 
 TEST(Elementwise, ColumnSums) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "hearth/launch/plan/ports.h"
+#include "tests/apps/job.h"
 #include "tests/launch/launch_program.h"
 #include "tests/launch/process_state.h"
 
@@ -152,6 +153,24 @@ TEST_F(Faults, RestartsUntilItWorks) {
   EXPECT_TRUE(contains(outcome.err, "restarting all processes, restart 2 of 2"));
   EXPECT_TRUE(contains(io::read_file(folder() / "logs/rank_0.stdout.log"), "2\n"));
   EXPECT_EQ(launch(kTwo + "--max_restarts 1 sh -c 'exit 6'").status, 6);
+}
+
+// Training would come to the same NaN again. Another program may mean something else by status 3.
+TEST_F(Faults, TrainingThatStopsAtANanIsNotRestarted) {
+  const std::string job = "run_qa --model_name_or_path " + start_model().string() + " --train_file " +
+                          (kFixtures / "train.json").string() +
+                          " --max_seq_length 64 --doc_stride 16 --max_steps 4 --disable_tqdm True --do_train "
+                          "--output_dir out --learning_rate 1e30 --num_threads 1";
+  const auto expect_one_start = [&](const std::string& flags) {
+    const Outcome outcome = launch(flags + "--max_restarts 2 " + job);
+    EXPECT_EQ(outcome.status, 3) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "training stopped at step 2, before its update")) << outcome.err;
+    EXPECT_FALSE(contains(outcome.err, "restarting")) << outcome.err;
+    fs::remove_all(folder() / "out");
+  };
+  expect_one_start("-q --num_processes 1 ");
+  if (has_plugin("gloo")) expect_one_start(kTwo);
+  EXPECT_TRUE(contains(launch("-q --num_processes 1 --max_restarts 1 sh -c 'exit 3'").err, "restart 1 of 1"));
 }
 
 TEST_F(Faults, ARestartOfRunQaResumes) {

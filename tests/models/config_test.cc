@@ -147,6 +147,22 @@ TEST_F(ConfigFile, NamesAProblemOfClassification) {
   }
 }
 
+TEST_F(ConfigFile, HasNumbersThatAreFiniteAndNotNegative) {
+  using Limits = std::numeric_limits<double>;
+  for (const auto& [model, field] : {std::pair{"bert-qa", "layer_norm_eps"},
+                                     {"bert-qa", "initializer_range"},
+                                     {"distilbert-qa", "initializer_range"},
+                                     {"roberta-cls", "layer_norm_eps"}})
+    for (const double value : {Limits::quiet_NaN(), Limits::infinity(), -1e-5, 1e300}) {
+      use(model);
+      config_[field] = value;
+      expect_refused({"\"" + std::string(field) + "\" must be a finite number that is not negative"});
+    }
+  use("bert-qa");
+  config_["hidden_dropout_prob"] = Limits::quiet_NaN();
+  expect_refused({"\"hidden_dropout_prob\"", "[0, 1)"});
+}
+
 TEST_F(ConfigFile, HasRatesBelowOneAndHeadsThatDivide) {
   use("bert-qa");
   config_["hidden_dropout_prob"] = 1;

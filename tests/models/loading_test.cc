@@ -98,6 +98,23 @@ TEST_F(Loading, ReadsShards) {
   expect_error(kQa, {folder_.string(), "model-00002-of-00003.safetensors"});
 }
 
+TEST_F(Loading, RefusesNumbersThatAreNotFinite) {
+  using Limits = std::numeric_limits<float>;
+  const std::string name = "bert.encoder.layer.1.output.dense.weight";
+  for (const float value : {Limits::quiet_NaN(), Limits::infinity()})
+    for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
+      Weights weights = weights_in(golden("bert-qa"));
+      const Tensor wide = weights[name].clone();
+      wide.data<float>()[wide.size() - 1] = value;
+      weights[name] = in_format(wide, type);
+      write(io::read_json(golden("bert-qa") / "config.json"), weights);
+      expect_error(kQa, {(folder_ / "model.safetensors").string(), name, "NaN or infinite"});
+      LoadOptions frozen;
+      frozen.freezing.layers = 2;
+      expect_error(kQa, {name, "NaN or infinite"}, frozen);
+    }
+}
+
 TEST_F(Loading, AnnouncesAFreshHead) {
   write_renamed(kGoldens.front(),
                 [](std::string name) { return name.starts_with("qa_outputs") ? std::string() : name; });

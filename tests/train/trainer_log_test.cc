@@ -134,6 +134,7 @@ TEST_F(TrainerLog, FiltersLossesThatAreNoNumbers) {
   for (const bool filter : {true, false}) {
     TrainingArguments args = arguments();
     args.logging_nan_inf_filter = filter;
+    args.nan_policy = NanPolicy::ignore;
     args.logging_steps = 4;
     ToyModel model, undisturbed;
     model.nan_forward = 3;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -127,6 +128,33 @@ TEST_F(TrainingArgumentsTest, NumbersHaveTheirLimits) {
   for (const char* name : {"per_device_train_batch_size", "per_device_eval_batch_size", "gradient_accumulation_steps",
                            "max_steps", "ddp_timeout", "local_rank"})
     EXPECT_TRUE(contains(error_of({std::string("--") + name, "4000000000000000000"}), "must be at most")) << name;
+}
+
+TEST_F(TrainingArgumentsTest, NumbersAreFinite) {
+  for (const std::string name :
+       {"learning_rate", "weight_decay", "adam_epsilon", "max_grad_norm", "eval_delay", "early_stopping_threshold"}) {
+    EXPECT_THROW(parsed({"--" + name, "inf"}), UsageError) << name;
+    EXPECT_EQ(error_of({"--" + name, "inf"}), "--" + name + " must be a finite number, not inf");
+    EXPECT_EQ(error_of({"--" + name, "nan"}), "--" + name + ": 'nan' is not a number");
+  }
+  for (const std::string name : {"adam_beta1", "adam_beta2", "warmup_ratio", "label_smoothing_factor"})
+    for (const std::string value : {"inf", "-inf", "nan"})
+      EXPECT_TRUE(error_of({"--" + name, value}).starts_with("--" + name)) << value;
+  for (const std::string value : {"NaN", "Infinity"})
+    EXPECT_EQ(error_of({"--lr_scheduler_type", "polynomial", "--lr_scheduler_kwargs", "{\"power\": " + value + "}"}),
+              "--lr_scheduler_kwargs: power must be a finite number, not " + value);
+  TrainingArguments args;
+  args.learning_rate = std::nan("");
+  EXPECT_EQ(hearth::error_of([&] { args.validate(); }), "--learning_rate must be a finite number, not nan");
+}
+
+TEST_F(TrainingArgumentsTest, DebugNamesAids) {
+  EXPECT_TRUE(parsed({}).debug.empty());
+  EXPECT_TRUE(parsed({"--debug", "underflow_overflow"}).uses(DebugAid::underflow_overflow));
+  EXPECT_TRUE(parsed({"--debug", "tpu_metrics_debug underflow_overflow"}).uses(DebugAid::underflow_overflow));
+  EXPECT_FALSE(parsed({"--debug", "tpu_metrics_debug"}).uses(DebugAid::underflow_overflow));
+  EXPECT_TRUE(parsed({"--debug", ""}).debug.empty());
+  EXPECT_EQ(error_of({"--debug", "overflow"}), "--debug: 'overflow' is none of underflow_overflow, tpu_metrics_debug");
 }
 
 TEST_F(TrainingArgumentsTest, WhatFilesWillNameIsUtf8) {

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "hearth/kernels/reference/numbers.h"
 #include "hearth/kernels/reference/reference.h"
 
@@ -13,6 +15,12 @@ void add_into(DType type, std::int64_t n, const void* x, void* y) {
 
 void scale(DType type, std::int64_t n, float factor, void* x) {
   for (std::int64_t i = 0; i < n; ++i) set(type, x, i, get(type, x, i) * factor);
+}
+
+bool all_finite(DType type, std::int64_t n, const void* x) {
+  for (std::int64_t i = 0; i < n; ++i)
+    if (!std::isfinite(get(type, x, i))) return false;
+  return true;
 }
 
 void column_sums(DType type, std::int64_t rows, std::int64_t cols, const void* x, std::int64_t ldx, float* sums,

@@ -26,6 +26,7 @@ void layer_norm_backward(const LayerNormArgs& args, const LayerNormGradArgs& gra
 void convert(DType from, const void* x, DType to, void* y, std::int64_t n);
 void add_into(DType type, std::int64_t n, const void* x, void* y);
 void scale(DType type, std::int64_t n, float factor, void* x);
+bool all_finite(DType type, std::int64_t n, const void* x);
 void column_sums(DType type, std::int64_t rows, std::int64_t cols, const void* x, std::int64_t ldx, float* sums,
                  bool accumulate);
 

@@ -6,6 +6,8 @@
 // After simd.h.
 #include <hwy/foreach_target.h>
 
+#include <atomic>
+
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/simd/chunks.h"
 #include "hearth/kernels/simd/simd-inl.h"
@@ -59,6 +61,23 @@ void scale_elements(DType type, std::int64_t begin, std::int64_t end, float fact
               [&](auto value) HWY_ATTR { scale_range(end - begin, factor, static_cast<decltype(value)*>(x) + begin); });
 }
 
+// 0 * x is NaN if x is not finite, and a NaN is equal to nothing.
+template <class T>
+bool is_finite_range(std::int64_t n, const T* x) {
+  const F32 d;
+  const auto zero = hn::Zero(d);
+  return sum_vectors(d, n, [&](std::int64_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.load(d, x + i), zero); }) ==
+         0;
+}
+
+bool are_finite_elements(DType type, std::int64_t begin, std::int64_t end, const void* x) {
+  bool finite = true;
+  visit_float(type, [&](auto value) HWY_ATTR {
+    finite = is_finite_range(end - begin, static_cast<const decltype(value)*>(x) + begin);
+  });
+  return finite;
+}
+
 }  // namespace
 }  // namespace hearth::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -83,6 +102,15 @@ void add_into(DType type, std::int64_t n, const void* x, void* y) {
 void scale(DType type, std::int64_t n, float factor, void* x) {
   const auto run = HEARTH_SIMD(scale_elements);
   cpu::parallel_chunks(n, kFlatChunk, [&](std::int64_t begin, std::int64_t end) { run(type, begin, end, factor, x); });
+}
+
+bool all_finite(DType type, std::int64_t n, const void* x) {
+  const auto run = HEARTH_SIMD(are_finite_elements);
+  std::atomic<bool> finite = true;
+  cpu::parallel_chunks(n, kFlatChunk, [&](std::int64_t begin, std::int64_t end) {
+    if (!run(type, begin, end, x)) finite = false;
+  });
+  return finite;
 }
 
 }  // namespace hearth::kernels

@@ -17,6 +17,9 @@ void add_into(DType type, std::int64_t n, const void* x, void* y);
 // x *= factor
 void scale(DType type, std::int64_t n, float factor, void* x);
 
+// Whether all n numbers are finite: neither NaN nor an infinity.
+bool all_finite(DType type, std::int64_t n, const void* x);
+
 // sums(cols) f32 = [sums +] the column sums of x (rows, cols), rows `ldx` apart. Rows are summed in fixed chunks of
 // 64 and the chunks in order, so that the result does not depend on the number of threads.
 void column_sums(DType type, std::int64_t rows, std::int64_t cols, const void* x, std::int64_t ldx, float* sums,
