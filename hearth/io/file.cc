@@ -25,29 +25,72 @@ std::string reason(int error) { return std::generic_category().message(error); }
   fail("Cannot write {}: {}", path.string(), reason(error));
 }
 
-class OpenFile {
- public:
-  explicit OpenFile(const std::filesystem::path& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) fail_reading(path, errno);
-    if (::fstat(descriptor_, &status_) != 0) {
-      const int error = errno;
-      ::close(descriptor_);
-      fail_reading(path, error);
-    }
-  }
-  ~OpenFile() { ::close(descriptor_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
+void check_regular(const struct stat& status, const std::filesystem::path& path) {
+  if (S_ISDIR(status.st_mode)) fail_reading(path, EISDIR);
+  check(S_ISREG(status.st_mode), "Cannot read {}: it is not a regular file but {}", path.string(),
+        S_ISFIFO(status.st_mode)   ? "a pipe"
+        : S_ISSOCK(status.st_mode) ? "a socket"
+                                   : "a device");
+}
 
-  int descriptor() const { return descriptor_; }
-  std::size_t size() const { return static_cast<std::size_t>(status_.st_size); }
-  bool is_regular() const { return S_ISREG(status_.st_mode); }
-  bool is_folder() const { return S_ISDIR(status_.st_mode); }
+// A descriptor for reading, closed at the end.
+class Descriptor {
+ public:
+  Descriptor(const std::filesystem::path& path, int flags)
+      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)) {
+    if (number_ < 0) fail_reading(path, errno);
+  }
+  ~Descriptor() { ::close(number_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+  struct stat status(const std::filesystem::path& path) const {
+    struct stat found {};
+    if (::fstat(number_, &found) != 0) fail_reading(path, errno);
+    return found;
+  }
 
  private:
-  int descriptor_;
-  struct stat status_ {};
+  int number_;
 };
+
+// A regular file; anything else is refused before it is opened, because opening a pipe waits for a writer and opening a
+// device may do anything. The second look is at the file that was opened in fact.
+class OpenFile : public Descriptor {
+ public:
+  explicit OpenFile(const std::filesystem::path& path) : Descriptor(regular(path), O_NONBLOCK) {
+    const struct stat found = status(path);
+    check_regular(found, path);
+    size_ = static_cast<std::size_t>(found.st_size);
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  static const std::filesystem::path& regular(const std::filesystem::path& path) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) fail_reading(path, errno);
+    check_regular(found, path);
+    return path;
+  }
+
+  std::size_t size_ = 0;
+};
+
+std::string read_all(const Descriptor& file, std::size_t expected, const std::filesystem::path& path) {
+  std::string contents(expected + 1, '\0');  // one byte more, so that the end of the file is seen without growing
+  std::size_t filled = 0;
+  for (;;) {
+    if (filled == contents.size()) contents.resize(2 * contents.size());
+    const ssize_t got = ::read(file.number(), contents.data() + filled, contents.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_reading(path, errno);
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  contents.resize(filled);
+  return contents;
+}
 
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
   static std::atomic<unsigned> count{0};
@@ -58,11 +101,9 @@ std::filesystem::path temporary_beside(const std::filesystem::path& path) {
 
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   const OpenFile file(path);
-  if (file.is_folder()) fail_reading(path, EISDIR);
-  check(file.is_regular(), "Cannot read {}: it is not a regular file", path.string());
   size_ = file.size();
   if (size_ == 0) return;
-  void* memory = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  void* memory = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (memory == MAP_FAILED) fail_reading(path, errno);
   data_ = static_cast<const std::byte*>(memory);
 }
@@ -109,18 +150,14 @@ void AtomicFile::commit() {
 
 std::string read_file(const std::filesystem::path& path) {
   const OpenFile file(path);
-  std::string contents(file.size() + 1, '\0');  // one byte more, so that the end of the file is seen without growing
-  std::size_t filled = 0;
-  for (;;) {
-    if (filled == contents.size()) contents.resize(2 * contents.size());
-    const ssize_t got = ::read(file.descriptor(), contents.data() + filled, contents.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_reading(path, errno);
-    if (got == 0) break;
-    filled += static_cast<std::size_t>(got);
-  }
-  contents.resize(filled);
-  return contents;
+  return read_all(file, file.size(), path);
+}
+
+std::string read_stream(const std::filesystem::path& path) {
+  const Descriptor stream(path, 0);
+  const struct stat found = stream.status(path);
+  if (!S_ISFIFO(found.st_mode) && ::isatty(stream.number()) == 0) check_regular(found, path);
+  return read_all(stream, 0, path);
 }
 
 void replace_file(const std::filesystem::path& path, std::string_view contents) {
@@ -142,14 +179,7 @@ void create_directories(const std::filesystem::path& path) {
   check(!error, "Cannot create the folder {}: {}", path.string(), error.message());
 }
 
-void check_readable(const std::filesystem::path& file) {
-  struct stat status {};
-  if (::stat(file.c_str(), &status) != 0) fail_reading(file, errno);
-  if (S_ISDIR(status.st_mode)) fail_reading(file, EISDIR);
-  check(S_ISREG(status.st_mode), "Cannot read {}: it is not a regular file",
-        file.string());  // a pipe is read only once
-  const OpenFile opens(file);
-}
+void check_readable(const std::filesystem::path& file) { const OpenFile opens(file); }
 
 void check_writable(const std::filesystem::path& folder) {
   const int refused = faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS);

@@ -47,12 +47,16 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+// Only regular files are read, except by read_stream: no pipe, device or socket in place of a file keeps a reader
+// waiting.
 std::string read_file(const std::filesystem::path& path);
+// Also reads a pipe or a terminal to its end, such as /dev/stdin and the <(command) of a shell.
+std::string read_stream(const std::filesystem::path& path);
 void replace_file(const std::filesystem::path& path, std::string_view contents);  // all or nothing, see AtomicFile
 // Makes renames in the folder survive a power cut. Some file systems cannot do that, which is no error.
 void sync_folder(const std::filesystem::path& folder);
 void create_directories(const std::filesystem::path& path);
-void check_readable(const std::filesystem::path& file);    // throws if it cannot be opened
+void check_readable(const std::filesystem::path& file);    // throws unless it is a regular file and opens
 void check_writable(const std::filesystem::path& folder);  // throws if no file can be created in it
 
 }  // namespace hearth::io
