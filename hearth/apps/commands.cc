@@ -5,6 +5,7 @@
 #include "hearth/apps/run_task.h"
 #include "hearth/base/log.h"
 #include "hearth/base/terminal.h"
+#include "hearth/base/text_layout.h"
 #include "hearth/train/progress.h"
 
 namespace hearth::apps {
@@ -42,7 +43,7 @@ const std::vector<Command>& commands() {
 }
 
 void print_error(const std::string& sentence) {
-  Progress::print_line(STDERR_FILENO, highlighted("hearth: error: " + sentence, STDERR_FILENO));
+  Progress::print_line(STDERR_FILENO, highlighted("hearth: error: " + printable_lines(sentence), STDERR_FILENO));
 }
 
 bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words) {

@@ -9,10 +9,10 @@
 namespace hearth {
 
 // Everything that Hearth throws. The message is one sentence for the person at the terminal:
-// what is wrong, where, and the way out.
+// what is wrong, where, and the way out. What it quotes of files is made printable (text_layout.h).
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& sentence);
 };
 
 template <class... Args>
