@@ -52,8 +52,7 @@ Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm)
   auto parameter = std::make_unique<Parameter>();
   std::int64_t rows = 0, offset = 0;
   for (Parameter::Part& part : parts) {
-    check(!contains(part.name) && std::ranges::count(parts, part.name, &Parameter::Part::name) == 1,
-          "[ParameterStore] two parameters are named {}", part.name);
+    check(names_.insert(part.name).second, "[ParameterStore] two parameters are named {}", part.name);
     check(part.shape.with_first(1) == parts.front().shape.with_first(1),
           "[ParameterStore] {} {} does not stack with {} {}", part.name, part.shape.to_string(), parts.front().name,
           parts.front().shape.to_string());
@@ -128,12 +127,6 @@ std::vector<NamedParameter> ParameterStore::named() const {
       result.push_back({part.name, parameter.get(), parameter->master_part(part),
                         parameter->trainable ? parameter->grad_part(part) : Tensor()});
   return result;
-}
-
-bool ParameterStore::contains(std::string_view name) const {
-  return std::ranges::any_of(parameters_, [&](const auto& parameter) {
-    return std::ranges::any_of(parameter->parts, [&](const auto& part) { return part.name == name; });
-  });
 }
 
 void ParameterStore::zero_grad() {

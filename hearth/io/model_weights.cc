@@ -75,11 +75,14 @@ std::vector<std::string> ModelWeights::names() const {
   return names;
 }
 
-Tensor ModelWeights::tensor(std::string_view name) const {
+const Safetensors& ModelWeights::shard_of(std::string_view name) const {
   const auto found = shard_of_.find(name);
   check(found != shard_of_.end(), "The model folder {} has no tensor {}", folder_.string(), excerpt(name));
-  return shards_[found->second].tensor(name);
+  return shards_[found->second];
 }
+
+const Safetensors::Entry& ModelWeights::entry(std::string_view name) const { return shard_of(name).entry(name); }
+Tensor ModelWeights::tensor(std::string_view name) const { return shard_of(name).tensor(name); }
 
 std::optional<std::string> ModelWeights::stored_name(const std::string& parameter) const {
   if (contains(parameter)) return parameter;

@@ -23,7 +23,8 @@ class Config {
   Config(io::Json values, std::string file) : values_(std::move(values)), file_(std::move(file)) {}
 
   std::string model_type() const;
-  static constexpr std::int64_t kLargestSize = 0x7fffffff, kMostLayers = 10'000, kMostHeads = 10'000;
+  // No model comes near these limits. The number of weights of a model within them fits 64 bits.
+  static constexpr std::int64_t kLargestSize = 1 << 22, kWidest = 1 << 20, kMostLayers = 10'000, kMostHeads = 10'000;
   std::int64_t size(std::string_view key, std::int64_t at_most = kLargestSize) const;  // required, at least 1
   std::int64_t size_or(std::string_view key, std::int64_t otherwise) const;
   std::int32_t token_id_or(std::string_view key, std::int32_t otherwise, std::int64_t vocab_size) const;

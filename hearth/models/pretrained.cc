@@ -33,10 +33,10 @@ Pretrained::Pretrained(Config config, HeadKind head, const Freezing& freezing)
                 *family_of(config_).names),
       head_(make_head(head, family_of(config_), config_, nn::ParameterScope(builder_), backbone_)) {
   freeze(parameters(), freezing, family_of(config_), backbone_.config());
-  parameters().allocate();
 }
 
 void Pretrained::initialise_all(std::uint64_t seed) {
+  parameters().allocate();
   for (const NamedParameter& parameter : parameters().named())
     nn::initialise(builder(), parameter.name, parameter.value, seed);
   parameters().mark_changed();

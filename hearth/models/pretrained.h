@@ -16,6 +16,7 @@ namespace hearth::models {
 // A backbone of some family with a head; its weights come from and go to a Hugging Face folder.
 class Pretrained final : public nn::Model {
  public:
+  // Takes no memory for weights: load_weights does, once they are known to fit, or initialise_all.
   Pretrained(Config config, HeadKind head, const Freezing& freezing = {});
 
   // Loads every parameter from the folder's weights: f32, f16 or bf16, names with or without the prefix, old gamma/beta
