@@ -101,8 +101,12 @@ std::optional<Cached> Cache::load(const CacheKey& key) const {
   } catch (const Error& unreadable) {
     problem = unreadable.what();
   }
-  log_info("The cache file {} is damaged ({}); the features are prepared again", path.string(), problem);
+  warn_of_damage(key, problem);
   return std::nullopt;
+}
+
+void Cache::warn_of_damage(const CacheKey& key, std::string_view problem) const {
+  log_warning("the cache file {} is damaged ({}); the features are prepared again", path_of(key).string(), problem);
 }
 
 void Cache::store(const CacheKey& key, const std::vector<std::span<const std::byte>>& sections) const try {

@@ -41,8 +41,10 @@ class Cache {
  public:
   explicit Cache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Nothing if there is no file for the key; a damaged file is logged and counts as none.
+  // Nothing if there is no file for the key; a damaged file gives a warning and counts as none.
   std::optional<Cached> load(const CacheKey& key) const;
+  // The warning, also for a file that is whole but holds what no program of this version has stored.
+  void warn_of_damage(const CacheKey& key, std::string_view problem) const;
   // A file that cannot be written gives a warning only: training works without the cache.
   void store(const CacheKey& key, const std::vector<std::span<const std::byte>>& sections) const;
 
