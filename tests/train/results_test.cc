@@ -51,6 +51,17 @@ TEST_F(Results, FilesAreSortedAndMerged) {
             "{\n    \"epoch\": 2.0,\n    \"eval_f1\": 71.25,\n    \"eval_samples\": 7,\n    \"train_loss\": 0.5\n}");
 }
 
+TEST_F(Results, ADamagedFileIsReplaced) {
+  for (const char* damaged : {"", "[1]", "{\"eval_f1\": "}) {
+    io::replace_file(folder_ / "all_results.json", damaged);
+    const LogCapture log;
+    save_metrics(folder_, "eval", {{"eval_f1", 71.25}});
+    EXPECT_EQ(io::read_file(folder_ / "all_results.json"), "{\n    \"eval_f1\": 71.25\n}");
+    ASSERT_EQ(log.warnings.size(), 1u);
+    EXPECT_TRUE(contains(log.warnings[0], "all_results.json"));
+  }
+}
+
 TEST_F(Results, SpeedsAreRounded) {
   Metrics metrics;
   add_speed_metrics(metrics, "eval", 3.000049, 10, 2);
