@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/parallel.h"
@@ -14,6 +13,12 @@ namespace {
 
 Tensor part_of(const Tensor& whole, const Parameter::Part& part) {
   return whole.reshape({whole.size()}).slice(part.offset, part.offset + part.shape.size()).reshape(part.shape);
+}
+
+std::vector<std::string_view> names_of(const Parameter& parameter) {
+  std::vector<std::string_view> names;
+  for (const Parameter::Part& part : parameter.parts) names.push_back(part.name);
+  return names;
 }
 
 }  // namespace
@@ -74,14 +79,14 @@ void ParameterStore::freeze(const std::function<bool(std::string_view name)>& ch
     check(count == 0 || count == std::ssize(parameter->parts),
           "only a part of {} would be frozen: the weights of query, key and value are one matrix here, so freeze all "
           "three or none",
-          fmt::join(parameter->parts | std::views::transform(&Parameter::Part::name), ", "));
+          fmt::join(names_of(*parameter), ", "));
     if (count > 0) parameter->trainable = false;
   }
 }
 
 void ParameterStore::allocate() {
   size_ = 0;
-  for (Parameter* parameter : trainable() | std::views::reverse) {
+  for (Parameter* parameter : in_arena_order()) {
     parameter->offset = size_;
     size_ = parameter->arena_end();
   }
@@ -117,6 +122,12 @@ std::vector<Parameter*> ParameterStore::trainable() const {
   std::vector<Parameter*> result;
   for (const auto& parameter : parameters_)
     if (parameter->trainable) result.push_back(parameter.get());
+  return result;
+}
+
+std::vector<Parameter*> ParameterStore::in_arena_order() const {
+  std::vector<Parameter*> result = trainable();
+  std::ranges::reverse(result);
   return result;
 }
 

@@ -74,7 +74,8 @@ class ParameterStore {
   const Tensor& grad() const { return grad_; }
   const std::vector<std::unique_ptr<Parameter>>& parameters() const { return parameters_; }  // in order of use
   std::vector<Parameter*> trainable() const;                                                 // in order of use
-  std::vector<NamedParameter> named() const;                                                 // in order of use
+  std::vector<Parameter*> in_arena_order() const;  // the trainable ones: the last used comes first
+  std::vector<NamedParameter> named() const;       // in order of use
   bool contains(std::string_view name) const { return names_.contains(name); }
 
   void zero_grad();  // starts a step: the next contribution to each gradient overwrites it

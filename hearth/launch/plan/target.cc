@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <ranges>
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
@@ -47,9 +46,10 @@ std::int64_t seconds_of(const fs::path& path) {
 }
 
 std::optional<fs::path> last_checkpoint(const fs::path& folder, std::int64_t since) {
-  for (const fs::path& checkpoint : io::list_checkpoints(folder) | std::views::reverse)
-    if (seconds_of(checkpoint) >= since) return checkpoint;
-  return std::nullopt;
+  const std::vector<fs::path> checkpoints = io::list_checkpoints(folder);
+  const auto found = std::find_if(checkpoints.rbegin(), checkpoints.rend(),
+                                  [&](const fs::path& checkpoint) { return seconds_of(checkpoint) >= since; });
+  return found == checkpoints.rend() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace
