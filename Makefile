@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-asan test-tsan bench install format lint clean
+.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-asan test-tsan test-fuzz bench install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -39,6 +39,14 @@ test-asan test-tsan: test-%: deps
 	cmake --preset $*
 	cmake --build build-$* -j $(JOBS)
 	scripts/run_tests build-$* -E 'apps|verify|plugins|terminal'
+
+# Fuzzes every reader of files for FUZZ_SECONDS each. `make test` replays the corpora alone.
+FUZZ_SECONDS ?= 600
+test-fuzz: deps
+	@scripts/install_deps clang libclang-rt-14-dev libomp-dev
+	cmake --preset fuzz
+	cmake --build build-fuzz -j $(JOBS) --target fuzzers
+	scripts/fuzz build-fuzz $(FUZZ_SECONDS)
 
 bench: build
 	$(BUILD)/bin/hearth env
