@@ -197,8 +197,8 @@ TEST_F(BadInput, WholeNumbersAreNotCutToTheirLowBits) {
       const Outcome outcome = run_qa(std::string("--do_train --output_dir out ") + flag + number);
       EXPECT_EQ(outcome.status, 2) << flag << number << outcome.err;
     }
-    for (const char* flag : {"--num_processes ", "--num_machines ", "--ninstances ", "--num_cpu_threads_per_process ",
-                             "--ncores_per_instance ", "--ccl_worker_count ", "--mpirun_ccl "}) {
+    for (const char* flag : {"--num_processes ", "--num_machines ", "--ninstances ", "--ncores_per_instance ",
+                             "--ccl_worker_count ", "--mpirun_ccl "}) {
       const Outcome outcome = hearth("launch --dry_run --no_config_file " + std::string(flag) + number + " env");
       EXPECT_EQ(outcome.status, 2) << flag << number << outcome.err;
     }

@@ -75,8 +75,7 @@ void declare_placement(Arguments& arguments, LaunchOptions& options) {
   arguments.section("Cores");
   arguments
       .add("num_cpu_threads_per_process", &options.num_cpu_threads_per_process, "threads per process (OMP_NUM_THREADS)")
-      .at_least(1)
-      .at_most(kMostProcesses);
+      .at_least(1);
   arguments.add("ninstances", &options.ninstances, "number of processes on this host, as in ipexrun")
       .at_least(1)
       .at_most(kMostProcesses);
