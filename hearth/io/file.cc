@@ -15,15 +15,20 @@
 namespace hearth::io {
 namespace {
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
-[[noreturn]] void fail_reading(const std::filesystem::path& path, int error) {
-  fail("Cannot read {}: {}", path.string(), reason(error));
+bool is_resource(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-[[noreturn]] void fail_writing(const std::filesystem::path& path, int error) {
-  fail("Cannot write {}: {}", path.string(), reason(error));
+[[noreturn]] void fail_to(std::string_view act, const std::filesystem::path& path, int error) {
+  const std::string sentence =
+      fmt::format("Cannot {} {}: {}{}", act, path.string(), std::generic_category().message(error),
+                  error == EMFILE ? "; raise `ulimit -n`" : "");
+  if (is_resource(error)) throw ResourceError(sentence);
+  throw Error(sentence);
 }
+
+[[noreturn]] void fail_reading(const std::filesystem::path& path, int error) { fail_to("read", path, error); }
+[[noreturn]] void fail_writing(const std::filesystem::path& path, int error) { fail_to("write", path, error); }
 
 class OpenFile {
  public:
@@ -153,7 +158,7 @@ void check_readable(const std::filesystem::path& file) {
 
 void check_writable(const std::filesystem::path& folder) {
   const int refused = faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS);
-  check(refused == 0, "Cannot write into the folder {}: {}", folder.string(), reason(errno));
+  check(refused == 0, "Cannot write into the folder {}: {}", folder.string(), std::generic_category().message(errno));
 }
 
 }  // namespace hearth::io

@@ -14,7 +14,11 @@ namespace hearth::launch {
 // A pipe that child programs do not inherit.
 class Pipe {
  public:
-  Pipe() { check(pipe2(ends_, O_CLOEXEC) == 0, "no pipe can be opened: {}", std::strerror(errno)); }
+  Pipe() {
+    const int status = pipe2(ends_, O_CLOEXEC);
+    check(status == 0, "no pipe can be opened: {}{}", std::strerror(errno),
+          errno == EMFILE ? "; raise `ulimit -n`" : "");
+  }
   ~Pipe() {
     close_reader();
     close_writer();
