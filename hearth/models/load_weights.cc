@@ -120,6 +120,7 @@ class Loading {
 
 void Pretrained::load_weights(const std::filesystem::path& folder, std::uint64_t seed, bool ignores_shapes) {
   Loading loading(*this, folder, seed, ignores_shapes);
+  parameters().allocate();
   for (const auto& parameter : parameters().parameters()) loading.load(*parameter);
   loading.report();
   parameters().mark_changed();
