@@ -59,6 +59,11 @@ Team::Team(std::shared_ptr<comm::ProcessGroup> group, int local_rank, bool overl
 
 void Team::barrier() const { group_->barrier()->wait(); }
 
+double Team::smallest(double value) const {
+  group_->all_reduce(&value, 1, DType::f64, comm::ReduceOp::min)->wait();
+  return value;
+}
+
 void Team::broadcast(const Tensor& values) const {
   group_->broadcast(values.raw(), static_cast<std::size_t>(values.size()), values.type(), 0)->wait();
 }

@@ -29,6 +29,7 @@ class Team {
   // All members get the values or text of rank 0.
   void broadcast(const Tensor& values) const;
   std::string broadcast(std::string text) const;
+  double smallest(double value) const;  // of all members' values
   // On rank 0 the texts of all ranks, in order; empty on the others.
   std::vector<std::string> gather(std::string_view text) const;
 

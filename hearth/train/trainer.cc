@@ -15,6 +15,7 @@
 #include "hearth/metrics/metrics_json.h"
 #include "hearth/ops/context.h"
 #include "hearth/train/agreed_values.h"
+#include "hearth/train/batch_size.h"
 #include "hearth/train/best_metric.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/profile.h"
@@ -55,9 +56,10 @@ Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
         args_.eval_on_start ? "--eval_on_start" : fmt::format("--eval_strategy {}", name_of(args_.eval_strategy)));
   check(train_data_ != nullptr, "[Trainer] there is no data to train on");
   const MemoryStage stage(memory_, "train");
-  const TrainingPlan plan = make_plan(args_, *train_data_, team_.size());
   ddp_ = std::make_unique<parallel::DataParallel>(model_.parameters(), optimizer_options(args_), team_,
                                                   data_parallel_options(args_));
+  if (args_.auto_find_batch_size) find_batch_size(checkpoint);
+  const TrainingPlan plan = make_plan(args_, *train_data_, team_.size());
   begin_schedule(plan.max_steps);
   scaler_ = optim::LossScaler(args_.fp16);
   state_ = {};
@@ -90,6 +92,14 @@ Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   row.set("step", state_.global_step);
   state_.log_history.push_back(to_json(row));
   return metrics;
+}
+
+// A resumed run starts with the batch size that was found before, as the Trainer does.
+void Trainer::find_batch_size(const std::optional<std::filesystem::path>& checkpoint) {
+  std::int64_t& batch = args_.per_device_train_batch_size;
+  const std::int64_t found_before = checkpoint ? TrainerState::load(*checkpoint).train_batch_size : 0;
+  if (found_before > 0) batch = std::min(batch, found_before);
+  batch = hearth::find_batch_size(model_, *train_data_, batch, step_options(), team_);
 }
 
 bool Trainer::is_finished(const TrainingPlan& plan) const {
@@ -178,8 +188,7 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
   };
   std::int64_t batches_done = next;
   data::Prefetcher<MicroBatches> prefetched(next_step, kStepsAhead);
-  const StepOptions options{args_.train_dtype(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed),
-                            args_.gradient_checkpointing, loss_options()};
+  const StepOptions options = step_options();
   while (!stop_) {
     const Timer step_timer;
     const std::optional<MicroBatches> micro_batches = [&] {
@@ -325,6 +334,11 @@ ops::LossOptions Trainer::loss_options() const {
   ops::LossOptions options = hooks_.loss;
   options.label_smoothing = static_cast<float>(args_.label_smoothing_factor);
   return options;
+}
+
+StepOptions Trainer::step_options() const {
+  return {args_.train_dtype(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed),
+          args_.gradient_checkpointing, loss_options()};
 }
 
 void Trainer::print_line(const std::string& line) const {

@@ -76,6 +76,8 @@ class Trainer {
   void note_settings(const TrainingPlan& plan);
   double learning_rate() const;  // of the next update
   ops::LossOptions loss_options() const;
+  StepOptions step_options() const;
+  void find_batch_size(const std::optional<std::filesystem::path>& checkpoint);
   Metrics train_metrics(const TrainingPlan& plan, std::int64_t first_step) const;
   void train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress& progress);
   void after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress);

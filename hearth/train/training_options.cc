@@ -45,6 +45,8 @@ void declare_training(Arguments& options, TrainingArguments& args) {
       .alias("per_gpu_train_batch_size")
       .at_least(1)
       .at_most(kLargestBatch);
+  options.add("auto_find_batch_size", &args.auto_find_batch_size,
+              "halve the training batch size until a batch of the longest examples fits into memory");
   options
       .add("gradient_accumulation_steps", &args.gradient_accumulation_steps,
            "batches whose gradients are accumulated per optimizer step")
@@ -223,8 +225,6 @@ void declare_foreign(Arguments& options) {
           "trackio_static_space_id"},
          "trackers are not implemented yet; logs go to the terminal and to trainer_state.json");
   ignore(options, {}, {"debug..."}, "underflow_overflow is not implemented yet, and the other value is for TPUs");
-  ignore(options, {"auto_find_batch_size"}, {},
-         "it is not implemented yet; if memory runs out, lower --per_device_train_batch_size");
   ignore(options, {"full_determinism"}, {}, "training is always deterministic");
   ignore(options, {"save_safetensors"}, {}, "weights are always saved as safetensors");
   ignore(options, {"enable_jit_checkpoint"}, {}, "it is not implemented yet; --save_steps saves more often");

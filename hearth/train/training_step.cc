@@ -3,9 +3,20 @@
 #include <array>
 
 #include "hearth/base/profiler.h"
-#include "hearth/ops/context.h"
 
 namespace hearth {
+
+ops::Context training_context(Tape& tape, std::uint64_t step, const StepOptions& options) {
+  ops::Context ctx;
+  ctx.tape = &tape;
+  ctx.compute = options.compute;
+  ctx.training = true;
+  ctx.seed = options.seed;
+  ctx.step = step;
+  ctx.gradient_checkpointing = options.gradient_checkpointing;
+  ctx.loss = options.loss;
+  return ctx;
+}
 
 StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,
                          std::span<const BatchPtr> micro_batches, std::uint64_t step, double lr,
@@ -21,14 +32,7 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
   model.parameters().zero_grad();
   for (const BatchPtr& batch : micro_batches) {
     Tape tape;
-    ops::Context ctx;
-    ctx.tape = &tape;
-    ctx.compute = options.compute;
-    ctx.training = true;
-    ctx.seed = options.seed;
-    ctx.step = step;
-    ctx.gradient_checkpointing = options.gradient_checkpointing;
-    ctx.loss = options.loss;
+    ops::Context ctx = training_context(tape, step, options);
     const Var loss = model.forward(ctx, batch).loss;
     check(loss.defined(), "[training_step] the batch has no labels to compute a loss from");
     result.loss += double{loss.value().item()} / count;

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "hearth/nn/model.h"
+#include "hearth/ops/context.h"
 #include "hearth/optim/loss_scaler.h"
 #include "hearth/parallel/data_parallel.h"
 
@@ -22,6 +23,9 @@ struct StepResult {
   bool skipped = false;          // fp16 overflowed: weights are unchanged
   double tokens = 0, flops = 0;  // of all processes
 };
+
+// The settings of a forward pass of training that `tape` records. `step` seeds dropout.
+ops::Context training_context(Tape& tape, std::uint64_t step, const StepOptions& options);
 
 // One update of the weights from the micro-batches whose gradients are accumulated; every process has the same number
 // of them. `step` is the number of the update, which seeds dropout.
