@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 
+#include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
 
@@ -97,7 +101,10 @@ std::optional<Cached> Cache::load(const CacheKey& key) const {
   try {
     Cached cached{std::make_shared<io::MappedFile>(path), {}};
     problem = damage(*cached.file, key, cached);
-    if (problem.empty()) return cached;
+    if (problem.empty()) {
+      std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), error);  // it was used
+      return cached;
+    }
   } catch (const Error& unreadable) {
     problem = unreadable.what();
   }
@@ -135,8 +142,49 @@ void Cache::store(const CacheKey& key, const std::vector<std::span<const std::by
   file.write(std::as_bytes(std::span(&header, 1)));
   for_each_piece([&](std::span<const std::byte> piece) { file.write(piece); });
   file.commit();
+  shrink(path_of(key));
 } catch (const Error& error) {
   log_warning("the features are not cached: {}", error.what());
+}
+
+std::uintmax_t Cache::limit_of_environment() {
+  constexpr double kGiB = 1 << 30, kMost = 1 << 30;
+  const std::string text = environment("HEARTH_CACHE_LIMIT");
+  if (text.empty()) return static_cast<std::uintmax_t>(10 * kGiB);
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  check(*end == '\0' && value >= 0 && value <= kMost, "HEARTH_CACHE_LIMIT: '{}' is not a number of GiB", text);
+  return static_cast<std::uintmax_t>(value * kGiB);
+}
+
+std::vector<Cache::File> Cache::files() const {
+  constexpr std::chrono::hours kWriting{1};  // a younger unfinished file may belong to a process that still writes it
+  const auto now = std::filesystem::file_time_type::clock::now();
+  std::vector<File> files;
+  std::error_code gone;  // other processes may remove files meanwhile
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, gone)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(".cache") == std::string::npos || !entry.is_regular_file(gone)) continue;
+    const File file{entry.path(), entry.file_size(gone), entry.last_write_time(gone)};
+    if (!gone && (!name.starts_with('.') || now - file.used > kWriting)) files.push_back(file);
+  }
+  std::ranges::sort(files, {}, &File::used);
+  return files;
+}
+
+void Cache::clear() const {
+  for (const File& file : files()) std::filesystem::remove(file.path);
+}
+
+void Cache::shrink(const std::filesystem::path& kept) const {
+  const std::vector<File> all = files();
+  std::uintmax_t bytes = 0;
+  for (const File& file : all) bytes += file.bytes;
+  for (const File& file : all) {
+    if (bytes <= limit_) return;
+    std::error_code gone;
+    if (file.path != kept && std::filesystem::remove(file.path, gone)) bytes -= file.bytes;
+  }
 }
 
 }  // namespace hearth::data

@@ -102,6 +102,40 @@ TEST_F(CacheTest, AFolderThatCannotBeWrittenIsAWarning) {
   EXPECT_FALSE(cache.load(key_of("x")));
 }
 
+TEST_F(CacheTest, TheLongestUnusedFilesMakeRoom) {
+  const std::vector<std::string> text{std::string(1000, 'a')};
+  const Cache unlimited(folder_, 1 << 30);
+  using std::filesystem::last_write_time;
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(48);
+  for (const char* name : {"oldest", "used", "old"}) {
+    unlimited.store(key_of(name), sections_of(text));
+    last_write_time(unlimited.path_of(key_of(name)), long_ago);
+  }
+  last_write_time(unlimited.path_of(key_of("oldest")), long_ago - std::chrono::hours(1));
+  write(".left_behind.cache.tmp-1-1", "half a file");
+  last_write_time(folder_ / ".left_behind.cache.tmp-1-1", long_ago - std::chrono::hours(2));
+  write(".being_written.cache.tmp-1-2", "half a file");
+  write("mine.txt", "not of the cache");
+  EXPECT_EQ(unlimited.files().size(), 4u);
+  EXPECT_TRUE(unlimited.load(key_of("used")));
+  const std::uintmax_t one = unlimited.files().back().bytes;
+
+  const Cache small(folder_, 3 * one);
+  small.store(key_of("new"), sections_of(text));
+  for (const char* name : {"used", "old", "new"}) EXPECT_TRUE(small.load(key_of(name))) << name;
+  EXPECT_FALSE(small.load(key_of("oldest")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / ".left_behind.cache.tmp-1-1"));
+
+  const Cache tiny(folder_, 1);
+  const auto reading = tiny.load(key_of("used"));
+  tiny.store(key_of("newest"), sections_of(text));
+  EXPECT_EQ(tiny.files().size(), 1u);  // the one that was just stored
+  EXPECT_TRUE(tiny.load(key_of("newest")));
+  EXPECT_EQ(texts_of(*reading), text);  // still readable
+  tiny.clear();
+  EXPECT_EQ(number_of_files(), 2u);  // what is not of the cache, or may be unfinished
+}
+
 TEST_F(CacheTest, ConcurrentWriters) {
   const Cache cache(folder_);
   std::vector<std::thread> writers;
