@@ -1,5 +1,7 @@
 #include "hearth/comm/connect.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -99,10 +101,19 @@ void warn_of_neighbours(Store& store, const World& world) {
         "another process of this job runs on this host, and each uses all cores: set LOCAL_RANK and LOCAL_WORLD_SIZE");
 }
 
+// Each rank has connections to all others, and the usual soft limit is 1,024.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 std::unique_ptr<ProcessGroup> connect(const World& world, const ConnectOptions& options) {
   if (world.size == 1) return self_group();
+  raise_descriptor_limit();
   const std::string backend = options.backend ? *options.backend : preferred_backend(world);
   if (const std::string advice = launcher_advice(world); world.rank == 0 && !advice.empty()) log_warning("{}", advice);
   const HearthCommPlugin& plugin = load_plugin(backend, world.launcher);

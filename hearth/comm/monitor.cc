@@ -103,7 +103,7 @@ void Monitor::run() {
     lock.unlock();
     try {
       beat ? exchange_signs() : tell_operation();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       lock.lock();
       store_failure_ = error.what();
       set_missed();
@@ -125,7 +125,7 @@ void Monitor::run() {
       store_->set(key("progress", settings_.rank), sign);
       store_->set(key("gone", settings_.rank), ending);
       store_->leave();
-    } catch (const Error&) {  // rank 0 ended first
+    } catch (const std::exception&) {  // rank 0 ended first
     }
   lock.lock();
   finished_ = true;

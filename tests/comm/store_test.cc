@@ -1,8 +1,14 @@
 #include "hearth/comm/store.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <ctime>
 #include <limits>
 #include <random>
 #include <thread>
@@ -163,6 +169,47 @@ TEST(Strangers, AreDropped) {
     EXPECT_TRUE(is_dropped(stranger(server, bytes))) << testing::PrintToString(bytes);
   friendly.set("a", "still here");
   EXPECT_EQ(server.find("a"), "still here");
+}
+
+// Takes every descriptor that this process may have, and gives them back.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{std::min<rlim_t>(before_.rlim_cur, 256), before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    for (int next; (next = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken_.push_back(next);
+  }
+  ~NoDescriptors() {
+    for (const int each : taken_) close(each);
+    setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+  std::vector<int> taken_;
+};
+
+TEST(Stores, RestWhileThereAreNoDescriptors) {
+  StoreServer server("127.0.0.1", 0, "");
+  const Socket late(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  {
+    const NoDescriptors none;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(server.port()));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(connect(late.descriptor(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const std::string hello = request(wire::hello, std::string(wire::kProtocol), "");
+    send(late.descriptor(), hello.data(), hello.size(), MSG_NOSIGNAL);
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(milliseconds(1000));
+    EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 4);  // processor time: the server does not try again and again
+  }
+  char answer = 0;
+  EXPECT_EQ(recv(late.descriptor(), &answer, 1, 0), 1);  // accepted now
 }
 
 TEST(Strangers, MaySendRandomBytes) {
