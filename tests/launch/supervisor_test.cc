@@ -102,6 +102,17 @@ TEST_F(SupervisorTest, ARankThatIsKilled) {
   EXPECT_TRUE(contains(end.reason, "signal 9"));
 }
 
+TEST_F(SupervisorTest, ARankThatTheKernelKilledForLackOfMemory) {
+  SupervisorOptions options;
+  std::size_t kills = 3;
+  options.oom_kills = [&] { return kills++; };
+  const JobEnd end = supervise({{0, {{"sh", "-c", "kill -KILL $$"}, {}, {}}}}, options);
+  EXPECT_EQ(end.reason, "was ended by signal 9 (Killed): the kernel ended a process because memory had run out");
+  options.oom_kills = [] { return std::size_t{3}; };
+  EXPECT_EQ(supervise({{0, {{"sh", "-c", "kill -KILL $$"}, {}, {}}}}, options).reason,
+            "was ended by signal 9 (Killed)");
+}
+
 TEST_F(SupervisorTest, ARankThatDoesNotEndIsKilledWithItsChildren) {
   const JobEnd end =
       run({"trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > $DIR/child; while true; do sleep 0.05; done' & "

@@ -225,6 +225,8 @@ class Supervisor {
     end_.failed_rank = rank.number;
     end_.reason = killed ? fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                          : fmt::format("ended with status {}", end_.status);
+    if (killed && WTERMSIG(status) == SIGKILL && options_.oom_kills() > oom_kills_before_)
+      end_.reason += ": the kernel ended a process because memory had run out";
     if (!end_.interrupted) end_all(SIGTERM, options_.grace);
   }
 
@@ -254,6 +256,7 @@ class Supervisor {
   std::vector<Rank> ranks_;
   std::optional<Clock::time_point> deadline_;
   JobEnd end_;
+  const std::size_t oom_kills_before_ = options_.oom_kills();
 };
 
 }  // namespace

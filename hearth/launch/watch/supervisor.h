@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "hearth/cpu/system.h"
 #include "hearth/launch/start/process.h"
 #include "hearth/launch/watch/rank_output.h"
 
@@ -23,6 +25,7 @@ struct SupervisorOptions {
   OutputOptions output;
   LineOrigin origin = nullptr;
   std::chrono::milliseconds grace{5000};  // from SIGTERM to SIGKILL
+  std::function<std::size_t()> oom_kills = cpu::oom_kills;
 };
 
 struct JobEnd {
