@@ -1,17 +1,17 @@
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "hearth/apps/command.h"
+#include "hearth/apps/failure.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
@@ -19,6 +19,7 @@
 #include "hearth/base/text_layout.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/base/version.h"
+#include "hearth/cpu/system.h"
 #include "hearth/train/progress.h"
 
 namespace {
@@ -76,11 +77,13 @@ int run(const std::vector<std::string>& words) {
   std::_Exit(status);
 }
 
-// The heap keeps the memory that a training step frees, because the next step needs it again.
+// The heap keeps the memory that a training step frees, because the next step needs it again. Under `ulimit -v` threads
+// share one heap, because each further one takes 64 MiB of addresses.
 void keep_heap() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 16 << 20);
+  if (hearth::cpu::soft_limit(RLIMIT_AS)) mallopt(M_ARENA_MAX, 1);
 }
 
 void log_to_terminal(hearth::LogLevel level, std::string_view message) {
@@ -101,11 +104,7 @@ int main(int argc, char** argv) {
     std::_Exit(reported.status);  // see fail_with
   } catch (const hearth::UsageError& error) {
     fail_with(error.what(), hearth::kUsageStatus);
-  } catch (const std::filesystem::filesystem_error& error) {
-    fail_with(error.path1().string() + ": " + error.code().message());
-  } catch (const std::bad_alloc&) {
-    fail_with("there is not enough memory; smaller batches, shorter sequences or a smaller model need less");
   } catch (const std::exception& error) {
-    fail_with(error.what());
+    fail_with(hearth::apps::sentence_of(error));
   }
 }

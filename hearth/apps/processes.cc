@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hearth/apps/command.h"
+#include "hearth/apps/failure.h"
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/exit_status.h"
@@ -74,8 +75,8 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   return team;
 }
 
-[[noreturn]] void report(const comm::World& world, const Error& error, int status) {
-  print_error(fmt::format("rank {}: {}", world.rank, error.what()));
+[[noreturn]] void report(const comm::World& world, const std::exception& error, int status) {
+  print_error(fmt::format("rank {}: {}", world.rank, sentence_of(error)));
   throw Reported{status};
 }
 
@@ -104,7 +105,7 @@ int run_as(const comm::World& world, const std::function<int()>& body) {
   } catch (const UsageError& error) {
     if (world.size == 1) throw;
     report(world, error, kUsageStatus);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     if (world.size == 1) throw;
     report(world, error, kFailureStatus);
   }

@@ -14,7 +14,7 @@ void log_as(const comm::World& world);
 // The same once --log_level, --log_level_replica and --log_on_each_node are known.
 void log_as(const comm::World& world, const TrainingArguments& args);
 
-// Runs `body`. If there are several processes, an Error is printed here, with the rank, and becomes Reported.
+// Runs `body`. If there are several processes, a failure is printed here, with the rank, and becomes Reported.
 int run_as(const comm::World& world, const std::function<int()>& body);
 
 // Runs `body` in the team of all processes. An Error is printed before this process leaves the team: the other ranks

@@ -4,15 +4,19 @@
 
 #include <cmath>
 
+#include "hearth/apps/failure.h"
+#include "hearth/apps/memory_check.h"
 #include "hearth/apps/model_card.h"
 #include "hearth/apps/processes.h"
 #include "hearth/apps/run_report.h"
 #include "hearth/base/log.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/topology.h"
+#include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
 #include "hearth/io/hub_cache.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/nn/encoder.h"
 #include "hearth/ops/precision.h"
 #include "hearth/tasks/run_arguments.h"
 #include "hearth/tasks/task.h"
@@ -81,7 +85,7 @@ void explain(const TrainingArguments& args, const parallel::Team& team) {
 // is written by begin().
 class TaskRun {
  public:
-  TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team);
+  TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team, int processes_of_host);
   TaskRun(const TaskRun&) = delete;
   TaskRun& operator=(const TaskRun&) = delete;
 
@@ -93,6 +97,7 @@ class TaskRun {
 
  private:
   TrainerHooks hooks();
+  Metrics train_or_name_checkpoint();
   void write_settings(const std::filesystem::path& folder) const;
   void print(std::string_view split, const Metrics& metrics) const;
   bool exists(const char* name) const { return std::filesystem::exists(output_dir_ / name); }
@@ -110,7 +115,7 @@ class TaskRun {
   bool trained_ = false;
 };
 
-TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team)
+TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team, int processes_of_host)
     : args_(args), task_(task), team_(team), output_dir_(args.training.output_dir) {
   task_.check_inputs(args_.training);
   checkpoint_ = checkpoint_for_all(args_.training, team_);
@@ -129,8 +134,12 @@ TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const paral
   const nn::TransformerConfig transformer = models::transformer_config(config);
   task_.load(
       {args_.training, tokenizer_, tokenizer_folder, config, transformer.max_tokens(), transformer.vocab_size, team_});
-  model_ = models::load_pretrained(model_folder, task_.head(), options);
-  trainer_.emplace(*model_, args_.training, task_.train_data(), hooks(), team_);
+  model_ = models::outline(config, task_.head(), options.freezing);
+  TrainingArguments training = args_.training;
+  if (const DatasetPtr data = task_.train_data(); data != nullptr && data->size() > 0)
+    training.per_device_train_batch_size = check_memory(*model_, training, *data, team_, processes_of_host);
+  model_->load_weights(model_folder, options.seed, options.ignore_mismatched_sizes);
+  trainer_.emplace(*model_, std::move(training), task_.train_data(), hooks(), team_);
 }
 
 TrainerHooks TaskRun::hooks() {
@@ -166,8 +175,19 @@ void TaskRun::begin() const {
   if (!exists("model.safetensors")) write_settings(output_dir_);  // else they are replaced together with the model
 }
 
+// Where resources run out, the error names the last checkpoint of this run.
+Metrics TaskRun::train_or_name_checkpoint() try {
+  return trainer_->train(checkpoint_);
+} catch (const std::exception& error) {
+  const std::optional<std::filesystem::path> last = io::last_checkpoint(output_dir_);
+  const bool is_of_this_run = last && *io::checkpoint_step(*last) <= trainer_->state().global_step;
+  if (!is_resource_failure(error) || !is_of_this_run) throw;
+  throw ResourceError(fmt::format("{}; the last checkpoint is {}, and --resume_from_checkpoint continues from it",
+                                  sentence_of(error), last->string()));
+}
+
 void TaskRun::train() {
-  Metrics metrics = trainer_->train(checkpoint_);
+  Metrics metrics = train_or_name_checkpoint();
   if (trainer_->was_finished() && has_results_of(*checkpoint_)) return;  // model, settings and results stay as they are
   trained_ = true;
   if (trainer_->saves()) trainer_->save_model(output_dir_);
@@ -209,7 +229,7 @@ void TaskRun::end(const Timer& since_start) const {
           io::get_string_or(model_->config().values(), "_name_or_path", "", model_->config().file());
       const ModelCardFacts facts{task_.card(), hub_id(args_.model.model_name_or_path, remembered), evaluated_,
                                  trainer_->state().log_history, team_.size()};
-      io::replace_file(output_dir_ / "README.md", model_card(args_.training, facts));
+      io::replace_file(output_dir_ / "README.md", model_card(trainer_->arguments(), facts));
     }
     log_summary({task_.try_it(output_dir_.string()), evaluated_, since_start.seconds()}, args_.training, *trainer_);
   }
@@ -228,7 +248,7 @@ int run(const tasks::TaskCommand& command, std::span<const std::string> words, c
   return run_in_team(args.training, world, [&](const parallel::Team& team) {
     for (const std::string& notice : args.notices) log_info("{}", notice);
     team.check_agreement(agreed_values(args.resolved));
-    TaskRun run(args, *task, team);
+    TaskRun run(args, *task, team, world.local_size);
     run.begin();
     if (args.training.do_train) run.train();
     if (args.training.do_eval) run.evaluate();
