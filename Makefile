@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-asan test-tsan bench install format lint clean
+.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-soak test-asan test-tsan bench install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -34,6 +34,10 @@ test-onednn3: deps
 test-peers: build
 	@scripts/install_deps python3-venv
 	scripts/test_peers $(BUILD)
+
+# Trains for half an hour, or SOAK_SECONDS, and fails if memory, descriptors, threads or files grow.
+test-soak: build
+	scripts/test_soak $(BUILD)/bin/hearth
 
 test-asan test-tsan: test-%: deps
 	cmake --preset $*
