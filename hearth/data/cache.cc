@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <bit>
 #include <cstring>
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/io/checksum.h"
 
 namespace hearth::data {
 namespace {
@@ -24,29 +24,6 @@ struct Header {
 };
 static_assert(sizeof(Header) % 8 == 0);
 
-// Four lanes of multiply and rotate, as fast as memory. It detects damage, not tampering.
-class Checksum {
- public:
-  // Pieces are multiples of 8 bytes.
-  void update(std::span<const std::byte> bytes) {
-    for (std::size_t at = 0; at < bytes.size(); at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + at, 8);
-      std::uint64_t& lane = lanes_[words_++ % lanes_.size()];
-      lane = std::rotl((lane ^ word) * 0x9E3779B97F4A7C15u, 29);
-    }
-  }
-  std::uint64_t value() const {
-    std::uint64_t mixed = words_;
-    for (const std::uint64_t lane : lanes_) mixed = std::rotl((mixed ^ lane) * 0xC2B2AE3D27D4EB4Fu, 31);
-    return mixed;
-  }
-
- private:
-  std::array<std::uint64_t, 4> lanes_{1, 2, 3, 4};
-  std::uint64_t words_ = 0;
-};
-
 std::size_t padding_of(std::size_t size) { return (8 - size % 8) % 8; }
 
 // Says what is wrong with the file; empty if it is good.
@@ -58,7 +35,7 @@ std::string_view damage(const io::MappedFile& file, const CacheKey& key, Cached&
   if (std::string_view(header.key.data(), header.key.size()) != key.hex()) return "another key";
 
   const std::span<const std::byte> body(file.data() + sizeof header, file.size() - sizeof header);
-  Checksum checksum;
+  io::Checksum checksum;
   checksum.update(body);
   if (checksum.value() != header.checksum) return "a wrong checksum";
 
@@ -122,7 +99,7 @@ void Cache::store(const CacheKey& key, const std::vector<std::span<const std::by
     }
   };
 
-  Checksum checksum;
+  io::Checksum checksum;
   for_each_piece([&](std::span<const std::byte> piece) { checksum.update(piece); });
   Header header;
   const std::string name = key.hex();
@@ -131,6 +108,7 @@ void Cache::store(const CacheKey& key, const std::vector<std::span<const std::by
   header.checksum = checksum.value();
 
   io::create_directories(folder_);
+  io::remove_abandoned_files(folder_);
   io::AtomicFile file(path_of(key));
   file.write(std::as_bytes(std::span(&header, 1)));
   for_each_piece([&](std::span<const std::byte> piece) { file.write(piece); });

@@ -1,6 +1,7 @@
 #include "hearth/io/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,8 +10,10 @@
 #include <cerrno>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "hearth/base/error.h"
+#include "hearth/base/whole_number.h"
 
 namespace hearth::io {
 namespace {
@@ -49,9 +52,40 @@ class OpenFile {
   struct stat status_ {};
 };
 
+// Reads until the buffer is full or the file ends; returns the number of bytes.
+std::size_t read_into(std::span<char> buffer, const OpenFile& file, const std::filesystem::path& path) {
+  std::size_t filled = 0;
+  while (filled < buffer.size()) {
+    const ssize_t got = ::read(file.descriptor(), buffer.data() + filled, buffer.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_reading(path, errno);
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  return filled;
+}
+
+constexpr std::string_view kTemporary = ".tmp-";
+
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
   static std::atomic<unsigned> count{0};
-  return path.parent_path() / fmt::format(".{}.tmp-{}-{}", path.filename().string(), ::getpid(), count++);
+  return path.parent_path() / fmt::format(".{}{}{}-{}", path.filename().string(), kTemporary, ::getpid(), count++);
+}
+
+bool is_temporary(const std::string& name) {
+  const std::size_t mark = name.rfind(kTemporary);
+  if (!name.starts_with('.') || mark == name.npos) return false;
+  const std::string_view numbers = std::string_view(name).substr(mark + kTemporary.size());
+  const std::size_t dash = numbers.find('-');
+  return dash != numbers.npos && whole_number<unsigned>(numbers.substr(0, dash)) &&
+         whole_number<unsigned>(numbers.substr(dash + 1));
+}
+
+// False: remove_abandoned_files() was quicker. A file system that cannot lock keeps abandoned files, and nothing else.
+bool lock_temporary(int descriptor) {
+  struct stat status {};
+  const bool taken = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return !taken && ::fstat(descriptor, &status) == 0 && status.st_nlink > 0;
 }
 
 }  // namespace
@@ -73,11 +107,14 @@ MappedFile::~MappedFile() {
 
 AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
   check(path.has_filename(), "Cannot write \"{}\": it names no file", path.string());
-  do {  // a killed process may have left a temporary file of the same name
+  for (;;) {
     temporary_ = temporary_beside(path);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) fail_writing(path, errno);
+    if (descriptor_ < 0 && errno == EEXIST) continue;  // a killed process left a temporary file of the same name
+    if (descriptor_ < 0) fail_writing(path, errno);
+    if (lock_temporary(descriptor_)) return;
+    ::close(descriptor_);
+  }
 }
 
 AtomicFile::~AtomicFile() {
@@ -100,10 +137,9 @@ void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(te
 void AtomicFile::commit() {
   check(descriptor_ >= 0, "[AtomicFile::commit] {} is committed already", path_.string());
   if (::fsync(descriptor_) != 0) fail_writing(path_, errno);
-  const int descriptor = std::exchange(descriptor_, -1);
-  if (::close(descriptor) != 0) fail_writing(path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_writing(path_, errno);
   temporary_.clear();
+  ::close(std::exchange(descriptor_, -1));  // after the rename, because closing ends the lock
   sync_folder(path_.parent_path());
 }
 
@@ -112,15 +148,21 @@ std::string read_file(const std::filesystem::path& path) {
   std::string contents(file.size() + 1, '\0');  // one byte more, so that the end of the file is seen without growing
   std::size_t filled = 0;
   for (;;) {
-    if (filled == contents.size()) contents.resize(2 * contents.size());
-    const ssize_t got = ::read(file.descriptor(), contents.data() + filled, contents.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_reading(path, errno);
-    if (got == 0) break;
-    filled += static_cast<std::size_t>(got);
+    filled += read_into(std::span(contents).subspan(filled), file, path);
+    if (filled < contents.size()) break;
+    contents.resize(2 * contents.size());
   }
   contents.resize(filled);
   return contents;
+}
+
+void read_in_pieces(const std::filesystem::path& path, const std::function<void(std::span<const std::byte>)>& take) {
+  const OpenFile file(path);
+  std::vector<char> buffer(1 << 20);
+  for (std::size_t size = buffer.size(); size == buffer.size();) {
+    size = read_into(buffer, file, path);
+    take(std::as_bytes(std::span(buffer)).first(size));
+  }
 }
 
 void replace_file(const std::filesystem::path& path, std::string_view contents) {
@@ -134,6 +176,17 @@ void sync_folder(const std::filesystem::path& folder) {
   if (descriptor < 0) return;
   ::fsync(descriptor);
   ::close(descriptor);
+}
+
+void remove_abandoned_files(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (!is_temporary(entry.path().filename().string()) || !entry.is_regular_file(error)) continue;
+    const int descriptor = ::open(entry.path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor < 0) continue;
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+    ::close(descriptor);
+  }
 }
 
 void create_directories(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,7 +30,8 @@ class MappedFile {
 };
 
 // A file written under a temporary name in the same folder and renamed into place by commit(). Without commit(), or
-// after a failure, the previous file stays untouched.
+// after a failure, the previous file stays untouched. The temporary file is locked: remove_abandoned_files() tells one
+// that is being written from one whose process has died.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -48,9 +50,13 @@ class AtomicFile {
 };
 
 std::string read_file(const std::filesystem::path& path);
+// Hands the contents to `take` in pieces of 1 MiB; only the last may be shorter.
+void read_in_pieces(const std::filesystem::path& path, const std::function<void(std::span<const std::byte>)>& take);
 void replace_file(const std::filesystem::path& path, std::string_view contents);  // all or nothing, see AtomicFile
 // Makes renames in the folder survive a power cut. Some file systems cannot do that, which is no error.
 void sync_folder(const std::filesystem::path& folder);
+// Removes the temporary files that killed processes have left in the folder, of this host or another.
+void remove_abandoned_files(const std::filesystem::path& folder);
 void create_directories(const std::filesystem::path& path);
 void check_readable(const std::filesystem::path& file);    // throws if it cannot be opened
 void check_writable(const std::filesystem::path& folder);  // throws if no file can be created in it

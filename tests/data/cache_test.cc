@@ -115,5 +115,12 @@ TEST_F(CacheTest, ConcurrentWriters) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
+TEST_F(CacheTest, FilesThatKilledProcessesLeftAreRemoved) {
+  write(".0123.cache.tmp-4194305-0", "half");
+  Cache(folder_).store(key_of("x"), sections_of(kTexts));
+  EXPECT_EQ(number_of_files(), 1u);
+  EXPECT_TRUE(Cache(folder_).load(key_of("x")));
+}
+
 }  // namespace
 }  // namespace hearth::data

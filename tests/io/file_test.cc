@@ -162,5 +162,36 @@ TEST_F(FileTest, AFolderOfSomebodyElse) {
   std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
 }
 
+TEST_F(FileTest, ReadsInPieces) {
+  for (const std::size_t size : {0, 5, 1 << 20, (2 << 20) + 1}) {
+    const auto path = write("a.bin", std::string(size, 'x'));
+    std::size_t total = 0;
+    read_in_pieces(path, [&](std::span<const std::byte> piece) {
+      EXPECT_EQ(total % (1 << 20), 0u);
+      total += piece.size();
+    });
+    EXPECT_EQ(total, size);
+  }
+  EXPECT_TRUE(contains(error_of([&] { read_in_pieces(folder_ / "none", [](auto) {}); }), "No such file"));
+}
+
+TEST_F(FileTest, TemporaryFilesOfDeadProcessesAreRemoved) {
+  write(".model.safetensors.tmp-123-0", "half");
+  for (const char* other : {"model.tmp-1-2", ".model.tmp-1", ".model.tmp-a-1", ".model.tmp-1-2.mine", ".hidden"})
+    write(other, "mine");
+  std::filesystem::create_directory(folder_ / ".folder.tmp-1-2");
+  {
+    AtomicFile busy(folder_ / "busy");
+    busy.write("more");
+    EXPECT_EQ(number_of_files(), 8u);
+    remove_abandoned_files(folder_);
+    EXPECT_EQ(number_of_files(), 7u);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / ".model.safetensors.tmp-123-0"));
+    busy.commit();
+  }
+  EXPECT_EQ(read_file(folder_ / "busy"), "more");
+  remove_abandoned_files(folder_ / "none");
+}
+
 }  // namespace
 }  // namespace hearth::io
