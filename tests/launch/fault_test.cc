@@ -165,7 +165,7 @@ TEST_F(Faults, ARestartOfRunQaResumes) {
       launch("-q --num_processes 1 --num_cpu_threads_per_process 1 --max_restarts 1 --log_dir logs " + job);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(contains(outcome.err, "restarting all processes, restart 1 of 1"));
-  EXPECT_TRUE(contains(outcome.out, "resume_from_checkpoint         out/checkpoint-2")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "resuming from out/checkpoint-2: step 2 of 2")) << outcome.out;
 }
 
 // The other rank ends as soon as it hears of the failure, and then the launcher ends the rank that failed.
