@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "hearth/apps/model_card.h"
@@ -102,6 +103,7 @@ class TaskRun {
   tasks::Task& task_;
   const parallel::Team& team_;
   const std::filesystem::path output_dir_;
+  std::optional<OutputDirLock> held_;  // by the first process of a run that trains
   std::optional<std::filesystem::path> checkpoint_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
   std::unique_ptr<models::Pretrained> model_;
@@ -113,13 +115,16 @@ class TaskRun {
 TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team)
     : args_(args), task_(task), team_(team), output_dir_(args.training.output_dir) {
   task_.check_inputs(args_.training);
+  if (args_.training.do_train && team_.is_first()) held_.emplace(args_.training);
   checkpoint_ = checkpoint_for_all(args_.training, team_);
   const tasks::ModelArguments& names = args_.model;
   const std::filesystem::path model_folder = find_model(names, names.model_name_or_path);
   const std::filesystem::path tokenizer_folder =
       find_model(names, names.tokenizer_name.value_or(names.model_name_or_path));
-  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder);
   const models::LoadOptions options = load_options(args_);
+  if (team_.is_first())
+    check_inputs_stay(args_.training, checkpoint_, std::array{model_folder, tokenizer_folder, options.config_folder});
+  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder);
   const models::Config config = models::load_config(model_folder, options);
   team_.check_agreement(agreed_values_of(config));
   if (team_.is_first()) {
@@ -141,6 +146,7 @@ TrainerHooks TaskRun::hooks() {
   };
   if (args_.training.do_eval) hooks.evaluate = [this](Trainer& trainer) { return task_.evaluate(trainer, 0); };
   hooks.loss = task_.loss();
+  hooks.flags = args_.resolved;
   return hooks;
 }
 
@@ -163,12 +169,14 @@ void TaskRun::begin() const {
   if (!team_.is_first()) return;
   io::create_directories(output_dir_);
   io::check_writable(output_dir_);
+  remove_former_checkpoints(args_.training, checkpoint_);
   if (!exists("model.safetensors")) write_settings(output_dir_);  // else they are replaced together with the model
 }
 
 void TaskRun::train() {
   Metrics metrics = trainer_->train(checkpoint_);
-  if (trainer_->was_finished() && has_results_of(*checkpoint_)) return;  // model, settings and results stay as they are
+  // Model, settings and results of a finished run stay as they are.
+  if (trainer_->was_finished() && team_.is_first() && has_results_of(*checkpoint_)) return;
   trained_ = true;
   if (trainer_->saves()) trainer_->save_model(output_dir_);
   metrics.set("train_samples", trainer_->train_size());

@@ -1,6 +1,6 @@
 #include "hearth/train/trainer.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,12 +10,14 @@
 #include "hearth/base/log.h"
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"
+#include "hearth/io/folder_checksums.h"
 #include "hearth/io/json.h"
 #include "hearth/kernels/gemm/peak.h"
 #include "hearth/metrics/metrics_json.h"
 #include "hearth/ops/context.h"
 #include "hearth/train/agreed_values.h"
 #include "hearth/train/best_metric.h"
+#include "hearth/train/changed_settings.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/profile.h"
 #include "hearth/train/results.h"
@@ -63,7 +65,9 @@ Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   state_ = {};
   checkpoints_ = CheckpointKeeper(args_.output_dir, args_.save_total_limit);
   if (checkpoint) resume(*checkpoint, plan.max_steps);
+  const TrainerState stored = state_;
   note_settings(plan);
+  if (checkpoint && team_.is_first()) warn_of_other_settings(stored, *checkpoint);
   announce(plan, args_, *train_data_, model_.parameters().trainable_count());
   speed_ =
       is_quiet() ? Speed() : Speed([format = args_.train_dtype()] { return kernels::measure_matmul_rate(format); });
@@ -126,14 +130,11 @@ double Trainer::learning_rate() const {
 
 void Trainer::resume(const std::filesystem::path& checkpoint, std::int64_t max_steps) {
   load_progress({model_, *ddp_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, checkpoint);
-  team_.check_agreement({{"the checkpoint's step", std::to_string(state_.global_step)}});
-  broadcast_weights();
   checkpoints_.resume(state_, checkpoint);
   log_info("resuming from {}: step {} of {}", checkpoint.string(), state_.global_step, max_steps);
 }
 
 void Trainer::note_settings(const TrainingPlan& plan) {
-  const TrainerState stored = state_;
   state_.max_steps = plan.max_steps;
   state_.num_train_epochs = plan.epochs;
   state_.train_batch_size = args_.per_device_train_batch_size;
@@ -141,9 +142,16 @@ void Trainer::note_settings(const TrainingPlan& plan) {
   state_.logging_steps = in_steps(args_.logging_steps, plan.max_steps);
   if (args_.eval_steps) state_.eval_steps = in_steps(*args_.eval_steps, plan.max_steps);
   state_.save_steps = in_steps(args_.save_steps, plan.max_steps);
-  const std::string changes = state_.global_step > 0 ? changed_settings(stored, state_) : "";
-  if (!changes.empty() && team_.is_first())
-    log_warning("settings differ from those of the checkpoint that this run resumes from: {}", changes);
+  state_.train_data = description_of(*train_data_);
+}
+
+void Trainer::warn_of_other_settings(const TrainerState& stored, const std::filesystem::path& checkpoint) const {
+  std::vector<std::string> changes = changed_settings(stored, state_);
+  if (const std::filesystem::path file = checkpoint / "training_args.json"; std::filesystem::exists(file))
+    for (std::string& change : changed_flags(io::read_json(file), hooks_.flags)) changes.push_back(std::move(change));
+  if (!changes.empty())
+    log_warning("settings differ from those of the checkpoint that this run resumes from: {}",
+                fmt::join(changes, ", "));
 }
 
 Metrics Trainer::train_metrics(const TrainingPlan& plan, std::int64_t first_step) const {
@@ -312,7 +320,13 @@ void Trainer::load_best_weights() {
     return;
   }
   log_info("loading the best model, {}", state_.best_model_checkpoint);
-  load_model_weights(model_, state_.best_model_checkpoint);
+  try {
+    io::verify_checksums(state_.best_model_checkpoint);
+    load_model_weights(model_, state_.best_model_checkpoint);
+  } catch (const Error& error) {
+    log_warning("the best checkpoint cannot be loaded, and the model keeps the weights of the last step: {}",
+                error.what());
+  }
 }
 
 void Trainer::broadcast_weights() {

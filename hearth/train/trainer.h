@@ -33,6 +33,7 @@ struct TrainerHooks {
   std::function<Metrics(Trainer&)> evaluate;  // names begin with eval_; the metrics of the first process count
   std::function<void(const std::filesystem::path&)> save_beside;  // what belongs beside the model: its tokenizer
   ops::LossOptions loss;
+  std::vector<Arguments::Resolved> flags;  // of the command, as training_args.json beside a checkpoint holds them
 };
 
 // Trains a model as the Hugging Face Trainer does: the same arguments, order of data, schedule, logs and files. In a
@@ -43,7 +44,8 @@ class Trainer {
   Trainer(nn::Model& model, TrainingArguments args, DatasetPtr train_data, TrainerHooks hooks = {},
           parallel::Team team = {});
 
-  // Trains to the end, from the checkpoint if one is given, and returns the train metrics.
+  // Trains to the end, from the checkpoint if one is given, and returns the train metrics. In a team only the first
+  // process reads the checkpoint.
   Metrics train(const std::optional<std::filesystem::path>& checkpoint = std::nullopt);
   // True after train() was given the checkpoint of a finished run: no step was left to make.
   bool was_finished() const { return was_finished_; }
@@ -74,6 +76,7 @@ class Trainer {
   void resume(const std::filesystem::path& checkpoint, std::int64_t max_steps);
   bool is_finished(const TrainingPlan& plan) const;
   void note_settings(const TrainingPlan& plan);
+  void warn_of_other_settings(const TrainerState& stored, const std::filesystem::path& checkpoint) const;
   double learning_rate() const;  // of the next update
   ops::LossOptions loss_options() const;
   Metrics train_metrics(const TrainingPlan& plan, std::int64_t first_step) const;

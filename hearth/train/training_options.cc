@@ -16,14 +16,15 @@ void declare_job(Arguments& options, TrainingArguments& args) {
   options.section("Job");
   options.add("output_dir", &args.output_dir, "folder for the model, checkpoints, logs and results").per_process();
   options
-      .add("overwrite_output_dir", &args.overwrite_output_dir, "train from the start even if output_dir is not empty")
+      .add("overwrite_output_dir", &args.overwrite_output_dir,
+           "train from the start even if output_dir is not empty, and remove the checkpoints in it")
       .per_process();
   options.add("do_train", &args.do_train, "run training");
   options.add("do_eval", &args.do_eval, "run evaluation on the validation file");
   options.add("do_predict", &args.do_predict, "run predictions on the test file");
   options
       .add("resume_from_checkpoint", &args.resume_from_checkpoint,
-           "checkpoint folder to resume from; True: the last checkpoint in output_dir")
+           "checkpoint folder to resume from; True: the last good checkpoint in output_dir")
       .per_process();
   options.add("seed", &args.seed, "random seed of new weights, data order and dropout")
       .at_least(0)
