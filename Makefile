@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-asan test-tsan bench install format lint clean
+.PHONY: deps deps-lint build demo test test-kill test-onednn3 test-peers test-asan test-tsan bench install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -24,6 +24,11 @@ test: deps
 	cmake --preset release -DHEARTH_TESTS=ON
 	cmake --build $(BUILD) -j $(JOBS)
 	scripts/run_tests $(BUILD)
+
+# Kills KILLS trainings at random moments and resumes them.
+KILLS ?= 100
+test-kill: build
+	python3 tests/kill/kill.py $(BUILD) tests/fixtures/apps $(KILLS)
 
 # Builds with oneDNN 3 and runs the tests of kernels, ops and verify.
 test-onednn3: deps
