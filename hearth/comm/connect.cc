@@ -74,8 +74,8 @@ std::string disagreement(Store& store, const World& world, const std::string& ba
 // connects by mistake gets an error and does no harm, unless this job still waits for a process of its rank.
 void shake_hands(Store& store, const World& world, const std::string& backend, std::chrono::milliseconds timeout) {
   const std::string difference = disagreement(store, world, backend, timeout);
-  const int size = std::stoi(store.get("job/number of processes", timeout));
-  const bool awaited = world.rank < size && store.add(fmt::format("rank/{}", world.rank), 1) == 1;
+  const auto size = whole_number<int>(store.get("job/number of processes", timeout));
+  const bool awaited = size && world.rank < *size && store.add(fmt::format("rank/{}", world.rank), 1) == 1;
   if (!difference.empty() && awaited) {
     store.set("verdict", difference);
     store.set(fmt::format("gone/{}", world.rank), "failed");
@@ -86,6 +86,7 @@ void shake_hands(Store& store, const World& world, const std::string& backend, s
       awaited,
       "[comm] two processes claim rank {} of the job at MASTER_PORT {}: if another job uses that port, set a free one",
       world.rank, master_port());
+  store.set(fmt::format("place/{}", world.rank), host_name());
   store.set_last_will(fmt::format("gone/{}", world.rank), "died");
 }
 

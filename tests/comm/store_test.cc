@@ -1,6 +1,7 @@
 #include "hearth/comm/store.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <limits>
@@ -113,6 +114,24 @@ TEST(Stores, EndRequestsThatAreInterrupted) {
   StoreClient client = client_of(server);
   client.interrupt();
   EXPECT_TRUE(contains(error_of([&] { client.find("a"); }), "rank 0 at 127.0.0.1"));
+}
+
+TEST(Stores, RefuseASumThatIsNoNumber) {
+  const Socket listener = listen_at("127.0.0.1", 0);
+  std::thread impostor([&] {
+    pollfd calling{listener.descriptor(), POLLIN, 0};
+    poll(&calling, 1, static_cast<int>(kLong.count()));
+    const Socket socket(accept(listener.descriptor(), nullptr, nullptr));
+    char request[1024];
+    for (const char* value : {"", "many"})
+      if (recv(socket.descriptor(), request, sizeof request, 0) > 0) {
+        const std::string answer = wire::frame(static_cast<char>(wire::done) + std::string(value));
+        send(socket.descriptor(), answer.data(), answer.size(), MSG_NOSIGNAL);
+      }
+  });
+  EXPECT_TRUE(contains(error_of([&] { StoreClient("127.0.0.1", port_of(listener), "", kLong).add("n", 1); }),
+                       "answered 'many' for n, which is not a number"));
+  impostor.join();
 }
 
 // A stranger: sends raw bytes and reads nothing.
