@@ -108,6 +108,11 @@ void declare_supervision(Arguments& arguments, LaunchOptions& options) {
   arguments.section("Supervision");
   arguments.add("max_restarts", &options.max_restarts, "restart all processes at most N times after a failure")
       .at_least(0);
+  arguments
+      .add("grace_period", &options.grace_period,
+           "seconds that the processes have to save a checkpoint after a signal, before they are killed")
+      .at_least(0)
+      .at_most(1'000'000);
   arguments.add("log_dir", &options.log_dir,
                 "folder for the output of each rank: rank_N.stdout.log, rank_N.stderr.log");
   arguments.add("tee", &options.tee,
