@@ -26,6 +26,7 @@ class Team {
   comm::ProcessGroup& group() const { return *group_; }
 
   void barrier() const;
+  bool any(bool mine) const;  // whether it is true for any member
   // All members get the values or text of rank 0.
   void broadcast(const Tensor& values) const;
   std::string broadcast(std::string text) const;

@@ -26,6 +26,9 @@ namespace hearth {
 namespace {
 
 constexpr std::size_t kStepsAhead = 2, kBatchesAhead = 2;
+constexpr std::int64_t kBatchesPerQuestion = 16;  // between two questions to all processes whether to stop
+
+struct EvaluationStopped {};  // by hooks_.stop_requested
 
 }  // namespace
 
@@ -72,15 +75,22 @@ Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   running_.restart();
   was_finished_ = checkpoint && is_finished(plan);
   stop_ = was_finished_;
+  interrupted_ = stoppable_ = false;
   std::optional<Profiler> profiler;
   {
     Progress progress("training", plan.max_steps, is_quiet());
     if (args_.eval_on_start && !stop_) log_row(evaluation());
+    if (state_.evaluation_skipped) {
+      const bool ends_epoch = state_.global_step % plan.updates == 0;
+      save_if_due(ends_epoch, evaluate_if_due(ends_epoch));
+    }
     if (args_.profile) profiler.emplace();
     for (std::int64_t epoch = state_.global_step / plan.updates; epoch < plan.epochs && !stop_; ++epoch)
       train_epoch(plan, epoch, progress);
   }
+  stoppable_ = false;
   if (profiler && team_.is_first()) write_profile(*profiler, args_.output_dir);
+  if (interrupted_) return {};
   if (args_.load_best_model_at_end) load_best_model();
 
   Metrics metrics = train_metrics(plan, first_step);
@@ -178,8 +188,8 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
   };
   std::int64_t batches_done = next;
   data::Prefetcher<MicroBatches> prefetched(next_step, kStepsAhead);
-  const StepOptions options{args_.train_dtype(), args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed),
-                            args_.gradient_checkpointing, loss_options()};
+  const StepOptions options{args_.train_dtype(),          args_.max_grad_norm, static_cast<std::uint64_t>(args_.seed),
+                            args_.gradient_checkpointing, loss_options(),      hooks_.stop_requested};
   while (!stop_) {
     const Timer step_timer;
     const std::optional<MicroBatches> micro_batches = [&] {
@@ -218,24 +228,28 @@ void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, P
   progress.update(state_.global_step, {fmt::format("loss {:.4f}", result.loss), fmt::format("lr {:.3g}", lr),
                                        fmt::format("{:.0f} tokens/s", speed_.tokens_per_second()),
                                        fmt::format("{:.0f}% of peak matmul speed", 100 * speed_.matmul_share())});
-  // Stopping within an epoch counts as the end of that epoch.
-  const auto due = [&](Strategy strategy, std::int64_t every) {
-    if (strategy == Strategy::steps) return every > 0 && state_.global_step % every == 0;
-    return strategy == Strategy::epoch && (ends_epoch || stop_);
-  };
   const bool first = args_.logging_first_step && state_.global_step == 1;
   const auto log_if_due = [&] {
-    if (state_.steps_since_log > 0 && (first || due(args_.logging_strategy, state_.logging_steps)))
+    if (state_.steps_since_log > 0 && (first || is_due(args_.logging_strategy, state_.logging_steps, ends_epoch)))
       log_loss(result, lr);
   };
+  stoppable_ = true;
+  interrupted_ = result.stop;
   log_if_due();
-  const double passed = args_.eval_strategy == Strategy::epoch ? state_.epoch : static_cast<double>(state_.global_step);
-  const bool best = due(args_.eval_strategy, state_.eval_steps) && passed >= args_.eval_delay && evaluate();
+  const bool best = evaluate_if_due(ends_epoch);
   log_if_due();  // an evaluation may have stopped the run early
-  const bool last = state_.global_step >= state_.max_steps;
-  if (due(args_.save_strategy, state_.save_steps) || (args_.save_strategy == Strategy::steps && last) ||
-      (args_.save_strategy == Strategy::best && best))
-    save_checkpoint();
+  save_if_due(ends_epoch, best);
+  stop_ = stop_ || interrupted_;
+}
+
+// Stopping within an epoch counts as the end of that epoch, unless the run is to be resumed.
+bool Trainer::is_due(Strategy strategy, std::int64_t every, bool ends_epoch) const {
+  if (strategy == Strategy::steps) return every > 0 && state_.global_step % every == 0;
+  return strategy == Strategy::epoch && (ends_epoch || stop_);
+}
+
+bool Trainer::stop_requested() const {
+  return stoppable_ && hooks_.stop_requested && team_.any(hooks_.stop_requested());
 }
 
 void Trainer::log_loss(const StepResult& result, double lr) {
@@ -286,13 +300,41 @@ bool Trainer::evaluate() {
   return best;
 }
 
-void Trainer::save_checkpoint() {
+// A run that is asked to stop leaves the evaluation to the run that resumes.
+bool Trainer::evaluate_if_due(bool ends_epoch) {
+  state_.evaluation_skipped = false;
+  const double passed = args_.eval_strategy == Strategy::epoch ? state_.epoch : static_cast<double>(state_.global_step);
+  if (!is_due(args_.eval_strategy, state_.eval_steps, ends_epoch) || passed < args_.eval_delay) return false;
+  try {
+    if (!interrupted_) return evaluate();
+  } catch (const EvaluationStopped&) {
+    interrupted_ = true;
+  }
+  state_.evaluation_skipped = true;
+  return false;
+}
+
+// A run that is asked to stop saves a checkpoint to resume from, whatever --save_strategy says.
+void Trainer::save_if_due(bool ends_epoch, bool best) {
+  const bool last = state_.global_step >= state_.max_steps;
+  const bool due = is_due(args_.save_strategy, state_.save_steps, ends_epoch) ||
+                   (args_.save_strategy == Strategy::steps && last) || (args_.save_strategy == Strategy::best && best);
+  bool saved = false;
+  if (due && !interrupted_) {
+    save_checkpoint(args_.save_only_model);
+    saved = !args_.save_only_model;
+    interrupted_ = stop_requested();  // while this step was evaluated or saved
+  }
+  if (interrupted_ && !saved) save_checkpoint(false);
+}
+
+void Trainer::save_checkpoint(bool only_model) {
   const optim::Optimizer::State optimizer =
-      args_.save_only_model ? optim::Optimizer::State{} : ddp_->state();  // all processes take part
+      only_model ? optim::Optimizer::State{} : ddp_->state();  // all processes take part
   if (!saves()) return;
   checkpoints_.save(state_, [&](const std::filesystem::path& folder) {
     save_model(folder);
-    if (args_.save_only_model) {
+    if (only_model) {
       state_.save(folder);
     } else {
       save_progress({model_, *ddp_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, optimizer, folder);
@@ -351,12 +393,15 @@ void Trainer::predict(const Dataset& dataset, const Predicted& predicted) {
       },
       kBatchesAhead);
   Progress progress("evaluating", dataset.size(), is_quiet());
-  while (const std::optional<Work> work = works.next()) {
+  // The ranks evaluate neighbouring batches at the same time. In the last round some may have none.
+  for (std::int64_t round = 0; round * team_.size() * size < dataset.size(); ++round) {
+    if (round % (team_.size() == 1 ? 1 : kBatchesPerQuestion) == 0 && stop_requested()) throw EvaluationStopped();
+    const std::optional<Work> work = works.next();
+    if (!work) break;
     ops::Context ctx;
     ctx.compute = args_.eval_dtype();
     ctx.loss = loss_options();
     predicted(work->first, *work->second, model_.forward(ctx, work->second));
-    // The ranks evaluate neighbouring batches at the same time.
     progress.update(std::min(dataset.size(), work->first.front() + (team_.size() - team_.rank()) * size));
   }
 }

@@ -37,7 +37,8 @@ io::Json TrainerState::to_json() const {
   json["save_steps"] = save_steps;
   json["stateful_callbacks"] = {{"TrainerControl", trainer_control()},
                                 {"hearth",
-                                 {{"evaluations_without_gain", evaluations_without_gain},
+                                 {{"evaluation_skipped", evaluation_skipped},
+                                  {"evaluations_without_gain", evaluations_without_gain},
                                   {"loss_sum", loss_sum},
                                   {"loss_since_log", loss_since_log},
                                   {"steps_since_log", steps_since_log},
@@ -72,6 +73,7 @@ TrainerState TrainerState::from_json(const io::Json& json, const std::string& fi
   if (json.contains("log_history")) state.log_history = json["log_history"];
   if (json.contains("stateful_callbacks") && json["stateful_callbacks"].contains("hearth")) {
     const io::Json& own = json["stateful_callbacks"]["hearth"];
+    state.evaluation_skipped = io::get_bool_or(own, "evaluation_skipped", false, file);
     state.evaluations_without_gain = io::get_int_or(own, "evaluations_without_gain", 0, file);
     state.loss_sum = io::get_double_or(own, "loss_sum", 0, file);
     state.loss_since_log = io::get_double_or(own, "loss_since_log", 0, file);

@@ -26,6 +26,7 @@ struct TrainerState {
   double loss_sum = 0;        // of all steps
   double loss_since_log = 0;  // of the steps since the last log
   std::int64_t steps_since_log = 0;
+  bool evaluation_skipped = false;  // the evaluation of this step, by a run that was asked to stop
 
   io::Json to_json() const;
   static TrainerState from_json(const io::Json& json, const std::string& file);

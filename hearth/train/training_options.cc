@@ -227,7 +227,7 @@ void declare_foreign(Arguments& options) {
          "it is not implemented yet; if memory runs out, lower --per_device_train_batch_size");
   ignore(options, {"full_determinism"}, {}, "training is always deterministic");
   ignore(options, {"save_safetensors"}, {}, "weights are always saved as safetensors");
-  ignore(options, {"enable_jit_checkpoint"}, {}, "it is not implemented yet; --save_steps saves more often");
+  ignore(options, {"enable_jit_checkpoint"}, {}, "a signal always saves a checkpoint before the run ends");
   ignore(options, {"restore_callback_states_from_checkpoint"}, {}, "resuming always restores the whole state");
   ignore(options,
          {"remove_unused_columns", "prediction_loss_only", "eval_do_concat_batches", "eval_use_gather_object",

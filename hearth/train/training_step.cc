@@ -35,7 +35,8 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
     result.tokens += static_cast<double>(batch->tokens());
     result.flops += model.training_flops(*batch);
     if (&batch == &micro_batches.back()) {
-      ddp.backward(tape, loss, loss_grad, std::array{result.loss / world, result.tokens, result.flops});
+      const double stop = options.stop_requested && options.stop_requested() ? 1 : 0;
+      ddp.backward(tape, loss, loss_grad, std::array{result.loss / world, result.tokens, result.flops, stop});
     } else {
       tape.backward(loss, loss_grad);
     }
@@ -44,6 +45,7 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
   result.loss = sums[0];
   result.tokens = sums[1];
   result.flops = sums[2];
+  result.stop = sums[3] > 0;
 
   result.grad_norm = ddp.grad_norm() / scale;
   result.skipped = !scaler.accept(result.grad_norm);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "hearth/nn/model.h"
@@ -14,6 +15,7 @@ struct StepOptions {
   std::uint64_t seed = 42;
   bool gradient_checkpointing = false;
   ops::LossOptions loss = {};
+  std::function<bool()> stop_requested = {};  // whether this process was asked to stop; called once per step
 };
 
 struct StepResult {
@@ -21,6 +23,7 @@ struct StepResult {
   double grad_norm = 0;          // before clipping
   bool skipped = false;          // fp16 overflowed: weights are unchanged
   double tokens = 0, flops = 0;  // of all processes
+  bool stop = false;             // a process was asked to stop; the same on all of them
 };
 
 // One update of the weights from the micro-batches whose gradients are accumulated; every process has the same number
