@@ -6,18 +6,16 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "hearth/apps/command.h"
+#include "hearth/apps/failure.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
-#include "hearth/base/usage_error.h"
 #include "hearth/base/version.h"
 #include "hearth/train/progress.h"
 
@@ -30,8 +28,8 @@ void print_usage() {
     fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, hearth::help_columns(), 19));
   fmt::print(
       "\n'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
-      "Exit status: 0 success, 1 failure, 2 wrong command line or file of options; `hearth launch` exits with the\n"
-      "status of its target.\n");
+      "Exit status: 0 success, 1 failure, 2 wrong command line or file of options, 75 training stopped by a signal\n"
+      "after it saved a checkpoint; `hearth launch` exits with the status of its target.\n");
 }
 
 // The command that the user may have meant, where that is clear.
@@ -71,7 +69,7 @@ int run(const std::vector<std::string>& words) {
 }
 
 // Ends without destructors of static objects: an MPI or oneCCL library might wait there for processes that are gone.
-[[noreturn]] void fail_with(const std::string& sentence, int status = hearth::kFailureStatus) {
+[[noreturn]] void fail_with(const std::string& sentence, int status) {
   hearth::apps::print_error(sentence);
   std::_Exit(status);
 }
@@ -99,13 +97,8 @@ int main(int argc, char** argv) {
     return run({argv + 1, argv + argc});
   } catch (const hearth::apps::Reported& reported) {
     std::_Exit(reported.status);  // see fail_with
-  } catch (const hearth::UsageError& error) {
-    fail_with(error.what(), hearth::kUsageStatus);
-  } catch (const std::filesystem::filesystem_error& error) {
-    fail_with(error.path1().string() + ": " + error.code().message());
-  } catch (const std::bad_alloc&) {
-    fail_with("there is not enough memory; smaller batches, shorter sequences or a smaller model need less");
-  } catch (const std::exception& error) {
-    fail_with(error.what());
+  } catch (const std::exception&) {
+    const hearth::apps::Failure failure = hearth::apps::current_failure();
+    fail_with(failure.sentence, failure.status);
   }
 }

@@ -7,7 +7,9 @@
 #include "hearth/apps/model_card.h"
 #include "hearth/apps/processes.h"
 #include "hearth/apps/run_report.h"
+#include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
+#include "hearth/base/stop_signals.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/topology.h"
 #include "hearth/io/file.h"
@@ -86,13 +88,14 @@ class TaskRun {
   TaskRun& operator=(const TaskRun&) = delete;
 
   void begin() const;
-  void train();
+  bool train();  // false: a signal stopped it
   void evaluate();
   void predict();
   void end(const Timer& since_start) const;
 
  private:
   TrainerHooks hooks();
+  void save_results(Metrics train_metrics);
   void write_settings(const std::filesystem::path& folder) const;
   void print(std::string_view split, const Metrics& metrics) const;
   bool exists(const char* name) const { return std::filesystem::exists(output_dir_ / name); }
@@ -141,6 +144,10 @@ TrainerHooks TaskRun::hooks() {
   };
   if (args_.training.do_eval) hooks.evaluate = [this](Trainer& trainer) { return task_.evaluate(trainer, 0); };
   hooks.loss = task_.loss();
+  hooks.stop_requested = [] {
+    catch_stop_signals();  // before the first question there is nothing to save, and a signal ends the process
+    return caught_stop_signal() != 0;
+  };
   return hooks;
 }
 
@@ -166,9 +173,20 @@ void TaskRun::begin() const {
   if (!exists("model.safetensors")) write_settings(output_dir_);  // else they are replaced together with the model
 }
 
-void TaskRun::train() {
+bool TaskRun::train() {
   Metrics metrics = trainer_->train(checkpoint_);
-  if (trainer_->was_finished() && has_results_of(*checkpoint_)) return;  // model, settings and results stay as they are
+  if (trainer_->was_interrupted()) {
+    if (team_.is_first()) log_interruption(caught_stop_signal(), args_.training, *trainer_);
+    team_.barrier();  // launchers end all ranks when the first one ends, and some may still be saving
+    return false;
+  }
+  // Model, settings and results of a run that was finished stay as they are.
+  if (!trainer_->was_finished() || !has_results_of(*checkpoint_)) save_results(std::move(metrics));
+  release_stop_signals();  // one that came too late for a checkpoint ends the process now
+  return true;
+}
+
+void TaskRun::save_results(Metrics metrics) {
   trained_ = true;
   if (trainer_->saves()) trainer_->save_model(output_dir_);
   metrics.set("train_samples", trainer_->train_size());
@@ -230,7 +248,7 @@ int run(const tasks::TaskCommand& command, std::span<const std::string> words, c
     team.check_agreement(agreed_values(args.resolved));
     TaskRun run(args, *task, team);
     run.begin();
-    if (args.training.do_train) run.train();
+    if (args.training.do_train && !run.train()) return kInterruptedStatus;
     if (args.training.do_eval) run.evaluate();
     if (args.training.do_predict) run.predict();
     run.end(since_start);
