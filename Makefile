@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-onednn3 test-peers test-asan test-tsan test-clang bench install format lint clean
+.PHONY: deps deps-lint build demo test test-kill test-onednn3 test-peers test-soak test-asan test-tsan test-clang test-fuzz bench install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -25,6 +25,11 @@ test: deps
 	cmake --build $(BUILD) -j $(JOBS)
 	scripts/run_tests $(BUILD)
 
+# Kills KILLS trainings at random moments and resumes them.
+KILLS ?= 100
+test-kill: build
+	python3 tests/kill/kill.py $(BUILD) tests/fixtures/apps $(KILLS)
+
 # Builds with oneDNN 3 and runs the tests of kernels, ops and verify.
 test-onednn3: deps
 	@scripts/install_deps python3-venv
@@ -35,6 +40,10 @@ test-peers: build
 	@scripts/install_deps python3-venv
 	scripts/test_peers $(BUILD)
 
+# Trains for half an hour, or SOAK_SECONDS, and fails if memory, descriptors, threads or files grow.
+test-soak: build
+	scripts/test_soak $(BUILD)/bin/hearth
+
 # All tests, built with the address and undefined-behaviour sanitizers, with the thread sanitizer, or with clang.
 test-asan test-tsan test-clang: test-%: deps
 	@scripts/install_deps tmux clang libomp-dev
@@ -42,6 +51,14 @@ test-asan test-tsan test-clang: test-%: deps
 	cmake --preset $*
 	cmake --build build-$* -j $(JOBS)
 	scripts/run_sanitized build-$*
+
+# Fuzzes every reader of files for FUZZ_SECONDS each. `make test` replays the corpora alone.
+FUZZ_SECONDS ?= 600
+test-fuzz: deps
+	@scripts/install_deps clang libclang-rt-14-dev libomp-dev
+	cmake --preset fuzz
+	cmake --build build-fuzz -j $(JOBS) --target fuzzers
+	scripts/fuzz build-fuzz $(FUZZ_SECONDS)
 
 bench: build
 	$(BUILD)/bin/hearth env

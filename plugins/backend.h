@@ -36,7 +36,7 @@ struct World {
 
 // Waits for other ranks between two calls that test for completion. After a test that did work `pause` yields; after
 // idle tests it sleeps, longer each time, because the core may be shared with threads that compute. It throws when the
-// job gives up or the time is out.
+// job gives up, as it does when the time is out.
 class Backoff {
  public:
   explicit Backoff(const World& world);
@@ -44,7 +44,7 @@ class Backoff {
 
  private:
   const World& world_;
-  std::chrono::steady_clock::time_point deadline_, resumed_;
+  std::chrono::steady_clock::time_point resumed_;
   int idle_ = 0;
 };
 

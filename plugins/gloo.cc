@@ -114,6 +114,10 @@ class GlooRequest : public Request {
   std::future<void> ended_;
 };
 
+// The timeout of operations: the job decides when the time is out (run, World::given_up), and gloo's own clock would
+// count time in which the job is suspended.
+constexpr std::chrono::hours kForever(24 * 365);
+
 class GlooBackend : public Backend {
  public:
   explicit GlooBackend(const World& world) : Backend(world) {
@@ -125,6 +129,7 @@ class GlooBackend : public Backend {
     context->setTimeout(world_.timeout);
     Store store(world_);
     context->connectFullMesh(store, device);
+    context->setTimeout(kForever);
     context_ = context;
   }
 
@@ -215,13 +220,13 @@ class GlooBackend : public Backend {
   std::unique_ptr<Request> send(const void* data, std::size_t bytes, int to, int tag) override {
     auto buffer = context_->createUnboundBuffer(bytes_at(data), bytes);
     buffer->send(to, static_cast<std::uint64_t>(tag));
-    return std::make_unique<GlooRequest>(std::move(buffer), [](Buffer& sent) { sent.waitSend(); });
+    return std::make_unique<GlooRequest>(std::move(buffer), [](Buffer& sent) { sent.waitSend(kForever); });
   }
 
   std::unique_ptr<Request> recv(void* data, std::size_t bytes, int from, int tag) override {
     auto buffer = context_->createUnboundBuffer(data, bytes);
     buffer->recv(from, static_cast<std::uint64_t>(tag));
-    return std::make_unique<GlooRequest>(std::move(buffer), [](Buffer& received) { received.waitRecv(); });
+    return std::make_unique<GlooRequest>(std::move(buffer), [](Buffer& received) { received.waitRecv(kForever); });
   }
 
   void leave() override {

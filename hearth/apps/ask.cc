@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -7,10 +8,12 @@
 #include "hearth/apps/command.h"
 #include "hearth/apps/input_lines.h"
 #include "hearth/base/error.h"
+#include "hearth/base/text_layout.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
 #include "hearth/io/hub_cache.h"
 #include "hearth/io/json.h"
+#include "hearth/io/utf8.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/tasks/question_answering/answer.h"
 #include "hearth/tasks/question_answering/answer_options.h"
@@ -60,8 +63,10 @@ void check_usage(const AskArguments& args) {
 std::string read_context(const AskArguments& args) {
   const std::string text = args.context_text     ? *args.context_text
                            : args.context == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
-                                                 : io::read_file(*args.context);
-  check(!is_blank(text), "{} contains no text", args.context_text ? "--context_text" : "--context " + *args.context);
+                                                 : io::read_stream(*args.context);
+  const std::string name = args.context_text ? "--context_text" : "--context " + *args.context;
+  check(!is_blank(text), "{} contains no text", name);
+  check(io::is_utf8(text), "{} is not UTF-8 text: convert it to UTF-8 first", name);
   return text;
 }
 
@@ -82,12 +87,15 @@ tasks::AnswerOptions options_of(const AskArguments& args, const std::filesystem:
   return options;
 }
 
+// A terminal must not obey what stands in a text; a file gets the text as it is.
+std::string shown(const std::string& text) { return isatty(STDOUT_FILENO) != 0 ? printable_lines(text) : text; }
+
 void print(const std::string& question, const std::vector<tasks::QaCandidate>& answers, bool json) {
   if (json) {
     fmt::print("{}\n", io::dump_json(tasks::answers_json(question, answers), io::kOneLine));
   } else {
     for (const tasks::QaCandidate& answer : answers)
-      fmt::print("{}  ({:.1f}%)\n", answer.text.empty() ? "(no answer)" : answer.text, 100 * answer.probability);
+      fmt::print("{}  ({:.1f}%)\n", answer.text.empty() ? "(no answer)" : shown(answer.text), 100 * answer.probability);
   }
   std::fflush(stdout);
 }
@@ -110,6 +118,7 @@ int ask(std::span<const std::string> words) {
   const tasks::AnswerOptions options =
       options_of(args, folder, std::min(model->max_positions(), tokenizer->model_max_length()));
   const auto answer = [&](const std::string& question) {
+    check(io::is_utf8(question), "the question is not UTF-8");
     const tasks::QaPrediction prediction = tasks::answer_question(*model, *tokenizer, context, question, options);
     print(question, tasks::best_answers(prediction, static_cast<std::size_t>(args.n_best)), args.json);
   };

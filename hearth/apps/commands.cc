@@ -5,6 +5,7 @@
 #include "hearth/apps/run_task.h"
 #include "hearth/base/log.h"
 #include "hearth/base/terminal.h"
+#include "hearth/base/text_layout.h"
 #include "hearth/train/progress.h"
 
 namespace hearth::apps {
@@ -24,6 +25,7 @@ const std::vector<Command> kOthers{
     {"launch", "run a command, a Python script or a program in several processes, each on its own cores", launch},
     {"test", "check that the processes of your configuration can train together", test},
     {"estimate-memory", "estimate the memory that training a model needs", estimate_memory},
+    {"cache", "show or clear the cache of prepared data", cache},
     {"env", "describe this machine and this build, for a bug report", env},
 };
 
@@ -42,7 +44,7 @@ const std::vector<Command>& commands() {
 }
 
 void print_error(const std::string& sentence) {
-  Progress::print_line(STDERR_FILENO, highlighted("hearth: error: " + sentence, STDERR_FILENO));
+  Progress::print_line(STDERR_FILENO, highlighted("hearth: error: " + printable_lines(sentence), STDERR_FILENO));
 }
 
 bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words) {

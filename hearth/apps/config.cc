@@ -9,6 +9,7 @@
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
 #include "hearth/base/error.h"
+#include "hearth/base/text_layout.h"
 #include "hearth/io/json.h"
 #include "hearth/launch/config/config_dialogue.h"
 #include "hearth/launch/config/launch_config.h"
@@ -60,7 +61,7 @@ void print_settings(const io::Json& settings, std::string_view indent) {
       fmt::print("{}{}:\n", indent, key);
       print_settings(value, "  ");
     } else {
-      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      const std::string text = printable(value.is_string() ? value.get<std::string>() : value.dump());
       fmt::print("{:<52}# {}\n", fmt::format("{}{}: {}", indent, key, text), meaning_of(key));
     }
   }

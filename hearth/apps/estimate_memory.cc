@@ -5,28 +5,33 @@
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
 #include "hearth/base/error.h"
-#include "hearth/bench/memory_estimate.h"
 #include "hearth/bench/model_config.h"
 #include "hearth/bench/table.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/io/json.h"
-#include "hearth/nn/encoder.h"
+#include "hearth/models/memory_estimate.h"
+#include "hearth/optim/optimizers.h"
 
 namespace hearth::apps {
 namespace {
 
 constexpr struct {
   const char* name;
-  double bench::MemoryEstimate::*bytes;
-} kItems[] = {{"weights", &bench::MemoryEstimate::weights},         {"copies", &bench::MemoryEstimate::copies},
-              {"gradients", &bench::MemoryEstimate::gradients},     {"optimizer", &bench::MemoryEstimate::optimizer},
-              {"activations", &bench::MemoryEstimate::activations}, {"work_space", &bench::MemoryEstimate::work_space},
-              {"program", &bench::MemoryEstimate::program}};
+  double models::MemoryEstimate::*bytes;
+} kItems[] = {
+    {"weights", &models::MemoryEstimate::weights},         {"copies", &models::MemoryEstimate::copies},
+    {"gradients", &models::MemoryEstimate::gradients},     {"optimizer", &models::MemoryEstimate::optimizer},
+    {"activations", &models::MemoryEstimate::activations}, {"work_space", &models::MemoryEstimate::work_space},
+    {"program", &models::MemoryEstimate::program}};
 
-io::Json to_json(const bench::MemoryPlan& plan, const bench::MemoryEstimate& estimate) {
+struct Sizes {
+  std::int64_t batch = 12, seq = 384, processes = 1;
+};
+
+io::Json to_json(const Sizes& sizes, const models::MemoryPlan& plan, const models::MemoryEstimate& estimate) {
   io::Json json{{"dtype", name_of(plan.dtype)},
-                {"batch", plan.batch},
-                {"seq", plan.seq},
+                {"batch", sizes.batch},
+                {"seq", sizes.seq},
                 {"gradient_checkpointing", plan.gradient_checkpointing},
                 {"shards", plan.shards},
                 {"threads", plan.threads}};
@@ -38,7 +43,7 @@ io::Json to_json(const bench::MemoryPlan& plan, const bench::MemoryEstimate& est
 
 std::string gib(double bytes) { return fmt::format("{:.2f}", bytes / (1 << 30)); }
 
-std::vector<std::string> to_row(const bench::MemoryPlan& plan, const bench::MemoryEstimate& estimate) {
+std::vector<std::string> to_row(const models::MemoryPlan& plan, const models::MemoryEstimate& estimate) {
   std::vector<std::string> row{std::string(name_of(plan.dtype)), plan.gradient_checkpointing ? "yes" : "no",
                                std::to_string(plan.shards)};
   for (const auto& [name, bytes] : kItems) row.push_back(gib(estimate.*bytes));
@@ -48,13 +53,13 @@ std::vector<std::string> to_row(const bench::MemoryPlan& plan, const bench::Memo
 
 // Every dtype with and without gradient checkpointing and, for several processes, with the optimizer state whole and
 // sharded.
-std::vector<bench::MemoryPlan> plans(const bench::MemoryPlan& sizes, const std::vector<std::string>& dtypes) {
-  std::vector<bench::MemoryPlan> all;
+std::vector<models::MemoryPlan> plans(const Sizes& sizes, const std::vector<std::string>& dtypes, int moments) {
+  std::vector<models::MemoryPlan> all;
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
     if (std::ranges::find(dtypes, name_of(dtype)) == dtypes.end()) continue;
     for (const bool checkpointing : {false, true})
-      for (std::int64_t shards = 1; shards <= sizes.shards; shards += std::max<std::int64_t>(1, sizes.shards - 1))
-        all.push_back({sizes.batch, sizes.seq, dtype, checkpointing, shards, sizes.threads});
+      for (std::int64_t shards = 1; shards <= sizes.processes; shards += std::max<std::int64_t>(1, sizes.processes - 1))
+        all.push_back({sizes.batch * sizes.seq, sizes.seq, dtype, checkpointing, moments, shards, cpu::num_threads()});
   }
   return all;
 }
@@ -67,25 +72,39 @@ std::string short_name(const std::string& format) {
   fail("--dtypes: '{}' is none of fp32, bf16, fp16", format);
 }
 
+models::HeadKind head_named(std::string_view name) {
+  if (name == "classification") return models::HeadKind::sequence_classification;
+  return name == "ner" ? models::HeadKind::token_classification : models::HeadKind::question_answering;
+}
+
 }  // namespace
 
 int estimate_memory(std::span<const std::string> words) {
-  bench::MemoryPlan sizes;
+  Sizes sizes;
   std::string model = "bert-base", overrides;
+  optim::OptimizerOptions optimizer;
+  std::string optimizer_args;
+  models::Freezing freezing;
+  std::string head = "qa";
   std::vector<std::string> dtypes{"fp32", "bf16", "fp16"};
   std::int64_t threads = 0;
   bool json = false;
-  Arguments arguments(
-      "hearth estimate-memory",
-      "Estimates the memory that training a model with AdamW needs per process, from its config.json alone.");
+  Arguments arguments("hearth estimate-memory",
+                      "Estimates the memory that training a model needs per process, from its config.json alone.");
   arguments.positional("MODEL", &model,
                        "model folder, model name in the Hugging Face cache, or bert-tiny, bert-mini, ..., bert-large");
   arguments.add("config_overrides", &overrides, "fields of config.json to change: hidden_size=512,num_hidden_layers=6");
+  arguments.add("head", &head, "question answering, classification of sequences, or of tokens")
+      .choices({"qa", "classification", "ner"});
   arguments.add("batch", &sizes.batch, "batch size per process").at_least(1);
   arguments.add("seq", &sizes.seq, "tokens per sequence").at_least(1);
   arguments.add("dtypes", &dtypes, "dtypes: fp32, bf16, fp16; also float32, bfloat16, float16");
+  arguments.add("optim", &optimizer.name, "optimizer, as --optim of training").choices(optim::optimizer_names());
+  arguments.add("optim_args", &optimizer_args, "its settings, as --optim_args of training");
+  arguments.add("freeze", &freezing.patterns, "frozen parameters, as --freeze of training");
+  arguments.add("freeze_layers", &freezing.layers, "frozen layers, as --freeze_layers of training").at_least(0);
   arguments
-      .add("num_processes", &sizes.shards,
+      .add("num_processes", &sizes.processes,
            "number of ranks that --sharded_optimizer would spread the optimizer state over")
       .at_least(1);
   arguments.add("threads", &threads, "threads per process; 0: one per core").at_least(0).at_most(cpu::kMostThreads);
@@ -93,23 +112,24 @@ int estimate_memory(std::span<const std::string> words) {
   arguments.ignored({"library_name"}, "config.json names the architecture");
   arguments.ignored_switches({"trust_remote_code"}, "Hearth never runs code from a model folder");
   arguments.examples({"hearth estimate-memory bert-base --batch 16 --seq 384",
-                      "hearth estimate-memory my_model --dtypes bf16 --num_processes 4"});
+                      "hearth estimate-memory my_model --dtypes bf16 --num_processes 4",
+                      "hearth estimate-memory bert-large --freeze_layers 12 --optim lion"});
   if (!parse_or_print_help(arguments, words)) return 0;
   cpu::set_num_threads(static_cast<int>(threads));
-  sizes.threads = cpu::num_threads();
+  optimizer.args = optim::parse_optimizer_args(optimizer_args);
   models::Config config = bench::model_config(model);
   if (!overrides.empty()) config.override_fields(overrides, {});
-  const nn::TransformerConfig encoder = models::transformer_config(config);
-  check(sizes.seq <= encoder.positions, "--seq {} must be at most {}, the number of positions of {}", sizes.seq,
-        encoder.positions, model);
+  const auto outline = models::outline(std::move(config), head_named(head), freezing);
+  check(sizes.seq <= outline->max_positions(), "--seq {} must be at most {}, the number of positions of {}", sizes.seq,
+        outline->max_positions(), model);
   for (std::string& name : dtypes) name = short_name(name);
   std::vector<std::string> header{"dtype", "checkpointing", "shards"};
   for (const auto& [name, bytes] : kItems) header.emplace_back(name);
   header.emplace_back("total");
   bench::Table table(std::move(header));
-  for (const bench::MemoryPlan& plan : plans(sizes, dtypes)) {
-    const bench::MemoryEstimate estimate = bench::estimate_memory(encoder, plan);
-    if (json) fmt::print("{}\n", io::dump_json(to_json(plan, estimate), io::kOneLine));
+  for (const models::MemoryPlan& plan : plans(sizes, dtypes, optim::moments_per_weight(optimizer))) {
+    const models::MemoryEstimate estimate = models::estimate_memory(*outline, plan);
+    if (json) fmt::print("{}\n", io::dump_json(to_json(sizes, plan, estimate), io::kOneLine));
     table.add(to_row(plan, estimate));
   }
   if (!json)

@@ -1,25 +1,24 @@
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "hearth/apps/command.h"
+#include "hearth/apps/failure.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
-#include "hearth/base/not_finite_error.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
-#include "hearth/base/usage_error.h"
 #include "hearth/base/version.h"
+#include "hearth/cpu/system.h"
 #include "hearth/train/progress.h"
 
 namespace {
@@ -32,7 +31,9 @@ void print_usage() {
   fmt::print(
       "\n'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
       "Exit status: 0 success, 1 failure, 2 wrong command line or file of options, 3 training stopped at a NaN or an\n"
-      "infinity; `hearth launch` exits with the status of its target.\n");
+      "infinity, 75 training stopped by a signal after it saved a checkpoint; `hearth launch` exits with the status "
+      "of\n"
+      "its target.\n");
 }
 
 // The command that the user may have meant, where that is clear.
@@ -72,16 +73,18 @@ int run(const std::vector<std::string>& words) {
 }
 
 // Ends without destructors of static objects: an MPI or oneCCL library might wait there for processes that are gone.
-[[noreturn]] void fail_with(const std::string& sentence, int status = hearth::kFailureStatus) {
+[[noreturn]] void fail_with(const std::string& sentence, int status) {
   hearth::apps::print_error(sentence);
   std::_Exit(status);
 }
 
-// The heap keeps the memory that a training step frees, because the next step needs it again.
+// The heap keeps the memory that a training step frees, because the next step needs it again. Under `ulimit -v` threads
+// share one heap, because each further one takes 64 MiB of addresses.
 void keep_heap() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 16 << 20);
+  if (hearth::cpu::soft_limit(RLIMIT_AS)) mallopt(M_ARENA_MAX, 1);
 }
 
 void log_to_terminal(hearth::LogLevel level, std::string_view message) {
@@ -100,15 +103,7 @@ int main(int argc, char** argv) {
     return run({argv + 1, argv + argc});
   } catch (const hearth::apps::Reported& reported) {
     std::_Exit(reported.status);  // see fail_with
-  } catch (const hearth::UsageError& error) {
-    fail_with(error.what(), hearth::kUsageStatus);
-  } catch (const hearth::NotFiniteError& error) {
-    fail_with(error.what(), hearth::kNotFiniteStatus);
-  } catch (const std::filesystem::filesystem_error& error) {
-    fail_with(error.path1().string() + ": " + error.code().message());
-  } catch (const std::bad_alloc&) {
-    fail_with("there is not enough memory; smaller batches, shorter sequences or a smaller model need less");
   } catch (const std::exception& error) {
-    fail_with(error.what());
+    fail_with(hearth::apps::sentence_of(error), hearth::apps::status_of(error));
   }
 }

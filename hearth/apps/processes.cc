@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "hearth/apps/command.h"
+#include "hearth/apps/failure.h"
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
-#include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
-#include "hearth/base/not_finite_error.h"
-#include "hearth/base/usage_error.h"
 #include "hearth/comm/connect.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
@@ -75,11 +73,6 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
   return team;
 }
 
-[[noreturn]] void report(const comm::World& world, const Error& error, int status) {
-  print_error(fmt::format("rank {}: {}", world.rank, error.what()));
-  throw Reported{status};
-}
-
 }  // namespace
 
 void log_as(const comm::World& world) {
@@ -100,24 +93,26 @@ void log_as(const comm::World& world, const TrainingArguments& args) {
 }
 
 int run_as(const comm::World& world, const std::function<int()>& body) {
+  if (world.size == 1) return body();
   try {
     return body();
-  } catch (const UsageError& error) {
-    if (world.size == 1) throw;
-    report(world, error, kUsageStatus);
-  } catch (const NotFiniteError& error) {
-    if (world.size == 1) throw;
-    report(world, error, kNotFiniteStatus);
-  } catch (const Error& error) {
-    if (world.size == 1) throw;
-    report(world, error, kFailureStatus);
+  } catch (const std::exception& error) {
+    print_error(fmt::format("rank {}: {}", world.rank, sentence_of(error)));
+    throw Reported{status_of(error)};
   }
 }
 
 int run_in_team(const TrainingArguments& args, const comm::World& world,
                 const std::function<int(const parallel::Team&)>& body) {
   const parallel::Team team = join(args, world);
-  return run_as(world, [&] { return body(team); });
+  return run_as(world, [&] {
+    try {
+      return body(team);
+    } catch (const std::exception& error) {
+      team.group().report_failure(sentence_of(error));
+      throw;
+    }
+  });
 }
 
 }  // namespace hearth::apps

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "hearth/base/log.h"
+#include "hearth/base/stop_signals.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/system.h"
+#include "hearth/io/checkpoint_folders.h"
 #include "hearth/train/best_metric.h"
 #include "hearth/train/results.h"
 
@@ -81,6 +84,16 @@ void log_summary(const RunSummary& summary, const TrainingArguments& args, const
   log_row("peak memory", fmt::format("{}, this process{}", bytes_text(cpu::peak_resident_bytes()),
                                      processes > 1 ? fmt::format(" of {}", processes) : ""));
   if (args.do_train) log_row("try it", summary.try_it);
+}
+
+void log_interruption(int signal, const TrainingArguments& args, const Trainer& trainer) {
+  const std::int64_t step = trainer.state().global_step;
+  const std::string checkpoint = (std::filesystem::path(args.output_dir) / io::checkpoint_name(step)).string();
+  const bool continues = args.resumes_from_last() || (!args.overwrite_output_dir && !args.resume_from_checkpoint);
+  log_warning("stopped by {} after step {} of {}: {} is saved; to resume, {}",
+              signal == 0 ? "a signal to another process" : name_of_signal(signal), step, trainer.state().max_steps,
+              checkpoint,
+              continues ? "run the same command" : fmt::format("give --resume_from_checkpoint {}", checkpoint));
 }
 
 }  // namespace hearth::apps

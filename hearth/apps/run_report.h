@@ -21,4 +21,7 @@ struct RunSummary {
 // Where the model is, its best metric, time, speed, peak memory, and how to use it.
 void log_summary(const RunSummary& summary, const TrainingArguments& args, const Trainer& trainer);
 
+// Which signal stopped training (0: one to another process), the checkpoint, and how to resume from it.
+void log_interruption(int signal, const TrainingArguments& args, const Trainer& trainer);
+
 }  // namespace hearth::apps

@@ -2,17 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
+#include "hearth/apps/failure.h"
+#include "hearth/apps/memory_check.h"
 #include "hearth/apps/model_card.h"
 #include "hearth/apps/processes.h"
 #include "hearth/apps/run_report.h"
+#include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
+#include "hearth/base/stop_signals.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/topology.h"
+#include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
 #include "hearth/io/hub_cache.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/nn/encoder.h"
 #include "hearth/ops/precision.h"
 #include "hearth/tasks/run_arguments.h"
 #include "hearth/tasks/task.h"
@@ -81,18 +88,20 @@ void explain(const TrainingArguments& args, const parallel::Team& team) {
 // is written by begin().
 class TaskRun {
  public:
-  TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team);
+  TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team, int processes_of_host);
   TaskRun(const TaskRun&) = delete;
   TaskRun& operator=(const TaskRun&) = delete;
 
   void begin() const;
-  void train();
+  bool train();  // false: a signal stopped it
   void evaluate();
   void predict();
   void end(const Timer& since_start) const;
 
  private:
   TrainerHooks hooks();
+  Metrics train_or_name_checkpoint();
+  void save_results(Metrics train_metrics);
   void write_settings(const std::filesystem::path& folder) const;
   void print(std::string_view split, const Metrics& metrics) const;
   bool exists(const char* name) const { return std::filesystem::exists(output_dir_ / name); }
@@ -102,6 +111,7 @@ class TaskRun {
   tasks::Task& task_;
   const parallel::Team& team_;
   const std::filesystem::path output_dir_;
+  std::optional<OutputDirLock> held_;  // by the first process of a run that trains
   std::optional<std::filesystem::path> checkpoint_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
   std::unique_ptr<models::Pretrained> model_;
@@ -110,16 +120,19 @@ class TaskRun {
   bool trained_ = false;
 };
 
-TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team)
+TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team, int processes_of_host)
     : args_(args), task_(task), team_(team), output_dir_(args.training.output_dir) {
   task_.check_inputs(args_.training);
+  if (args_.training.do_train && team_.is_first()) held_.emplace(args_.training);
   checkpoint_ = checkpoint_for_all(args_.training, team_);
   const tasks::ModelArguments& names = args_.model;
   const std::filesystem::path model_folder = find_model(names, names.model_name_or_path);
   const std::filesystem::path tokenizer_folder =
       find_model(names, names.tokenizer_name.value_or(names.model_name_or_path));
-  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder);
   const models::LoadOptions options = load_options(args_);
+  if (team_.is_first())
+    check_inputs_stay(args_.training, checkpoint_, std::array{model_folder, tokenizer_folder, options.config_folder});
+  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder);
   const models::Config config = models::load_config(model_folder, options);
   team_.check_agreement(agreed_values_of(config));
   if (team_.is_first()) {
@@ -129,8 +142,12 @@ TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const paral
   const nn::TransformerConfig transformer = models::transformer_config(config);
   task_.load(
       {args_.training, tokenizer_, tokenizer_folder, config, transformer.max_tokens(), transformer.vocab_size, team_});
-  model_ = models::load_pretrained(model_folder, task_.head(), options);
-  trainer_.emplace(*model_, args_.training, task_.train_data(), hooks(), team_);
+  model_ = models::outline(config, task_.head(), options.freezing);
+  TrainingArguments training = args_.training;
+  if (const DatasetPtr data = task_.train_data(); data != nullptr && data->size() > 0)
+    training.per_device_train_batch_size = check_memory(*model_, training, *data, team_, processes_of_host);
+  model_->load_weights(model_folder, options.seed, options.ignore_mismatched_sizes);
+  trainer_.emplace(*model_, std::move(training), task_.train_data(), hooks(), team_);
 }
 
 TrainerHooks TaskRun::hooks() {
@@ -141,6 +158,11 @@ TrainerHooks TaskRun::hooks() {
   };
   if (args_.training.do_eval) hooks.evaluate = [this](Trainer& trainer) { return task_.evaluate(trainer, 0); };
   hooks.loss = task_.loss();
+  hooks.flags = args_.resolved;
+  hooks.stop_requested = [] {
+    catch_stop_signals();  // before the first question there is nothing to save, and a signal ends the process
+    return caught_stop_signal() != 0;
+  };
   return hooks;
 }
 
@@ -163,12 +185,36 @@ void TaskRun::begin() const {
   if (!team_.is_first()) return;
   io::create_directories(output_dir_);
   io::check_writable(output_dir_);
+  remove_former_checkpoints(args_.training, checkpoint_);
   if (!exists("model.safetensors")) write_settings(output_dir_);  // else they are replaced together with the model
 }
 
-void TaskRun::train() {
-  Metrics metrics = trainer_->train(checkpoint_);
-  if (trainer_->was_finished() && has_results_of(*checkpoint_)) return;  // model, settings and results stay as they are
+// Where resources run out, the error names the last checkpoint of this run.
+Metrics TaskRun::train_or_name_checkpoint() try {
+  return trainer_->train(checkpoint_);
+} catch (const std::exception& error) {
+  const std::optional<std::filesystem::path> last = io::last_checkpoint(output_dir_);
+  const bool is_of_this_run = last && *io::checkpoint_step(*last) <= trainer_->state().global_step;
+  if (!is_resource_failure(error) || !is_of_this_run) throw;
+  throw ResourceError(fmt::format("{}; the last checkpoint is {}, and --resume_from_checkpoint continues from it",
+                                  sentence_of(error), last->string()));
+}
+
+bool TaskRun::train() {
+  Metrics metrics = train_or_name_checkpoint();
+  if (trainer_->was_interrupted()) {
+    if (team_.is_first()) log_interruption(caught_stop_signal(), args_.training, *trainer_);
+    team_.barrier();  // launchers end all ranks when the first one ends, and some may still be saving
+    return false;
+  }
+  // Model, settings and results of a finished run stay as they are.
+  const bool has_results = trainer_->was_finished() && team_.is_first() && has_results_of(*checkpoint_);
+  if (!has_results) save_results(std::move(metrics));
+  release_stop_signals();  // one that came too late for a checkpoint ends the process now
+  return true;
+}
+
+void TaskRun::save_results(Metrics metrics) {
   trained_ = true;
   if (trainer_->saves()) trainer_->save_model(output_dir_);
   metrics.set("train_samples", trainer_->train_size());
@@ -209,7 +255,7 @@ void TaskRun::end(const Timer& since_start) const {
           io::get_string_or(model_->config().values(), "_name_or_path", "", model_->config().file());
       const ModelCardFacts facts{task_.card(), hub_id(args_.model.model_name_or_path, remembered), evaluated_,
                                  trainer_->state().log_history, team_.size()};
-      io::replace_file(output_dir_ / "README.md", model_card(args_.training, facts));
+      io::replace_file(output_dir_ / "README.md", model_card(trainer_->arguments(), facts));
     }
     log_summary({task_.try_it(output_dir_.string()), evaluated_, since_start.seconds()}, args_.training, *trainer_);
   }
@@ -228,9 +274,9 @@ int run(const tasks::TaskCommand& command, std::span<const std::string> words, c
   return run_in_team(args.training, world, [&](const parallel::Team& team) {
     for (const std::string& notice : args.notices) log_info("{}", notice);
     team.check_agreement(agreed_values(args.resolved));
-    TaskRun run(args, *task, team);
+    TaskRun run(args, *task, team, world.local_size);
     run.begin();
-    if (args.training.do_train) run.train();
+    if (args.training.do_train && !run.train()) return kInterruptedStatus;
     if (args.training.do_eval) run.evaluate();
     if (args.training.do_predict) run.predict();
     run.end(since_start);

@@ -4,6 +4,7 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
+#include "hearth/base/text_layout.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
 
@@ -29,7 +30,7 @@ int verify(std::span<const std::string> words) {
   cpu::set_num_threads(static_cast<int>(num_threads));
 
   verify::Report report([&](bool passed, std::string_view line) {
-    if (!quiet || !passed) fmt::print("{}\n", line);
+    if (!quiet || !passed) fmt::print("{}\n", printable(line));
   });
   verify::verify_set(folder, report);
   fmt::print("{} checks made, {} failed, not known: {}\n", report.made(), report.failures(), report.unknowns());

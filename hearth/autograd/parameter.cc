@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/parallel.h"
@@ -14,6 +13,12 @@ namespace {
 
 Tensor part_of(const Tensor& whole, const Parameter::Part& part) {
   return whole.reshape({whole.size()}).slice(part.offset, part.offset + part.shape.size()).reshape(part.shape);
+}
+
+std::vector<std::string_view> names_of(const Parameter& parameter) {
+  std::vector<std::string_view> names;
+  for (const Parameter::Part& part : parameter.parts) names.push_back(part.name);
+  return names;
 }
 
 }  // namespace
@@ -52,8 +57,7 @@ Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm)
   auto parameter = std::make_unique<Parameter>();
   std::int64_t rows = 0, offset = 0;
   for (Parameter::Part& part : parts) {
-    check(!contains(part.name) && std::ranges::count(parts, part.name, &Parameter::Part::name) == 1,
-          "[ParameterStore] two parameters are named {}", part.name);
+    check(names_.insert(part.name).second, "[ParameterStore] two parameters are named {}", part.name);
     check(part.shape.with_first(1) == parts.front().shape.with_first(1),
           "[ParameterStore] {} {} does not stack with {} {}", part.name, part.shape.to_string(), parts.front().name,
           parts.front().shape.to_string());
@@ -75,14 +79,14 @@ void ParameterStore::freeze(const std::function<bool(std::string_view name)>& ch
     check(count == 0 || count == std::ssize(parameter->parts),
           "only a part of {} would be frozen: the weights of query, key and value are one matrix here, so freeze all "
           "three or none",
-          fmt::join(parameter->parts | std::views::transform(&Parameter::Part::name), ", "));
+          fmt::join(names_of(*parameter), ", "));
     if (count > 0) parameter->trainable = false;
   }
 }
 
 void ParameterStore::allocate() {
   size_ = 0;
-  for (Parameter* parameter : trainable() | std::views::reverse) {
+  for (Parameter* parameter : in_arena_order()) {
     parameter->offset = size_;
     size_ = parameter->arena_end();
   }
@@ -121,6 +125,12 @@ std::vector<Parameter*> ParameterStore::trainable() const {
   return result;
 }
 
+std::vector<Parameter*> ParameterStore::in_arena_order() const {
+  std::vector<Parameter*> result = trainable();
+  std::ranges::reverse(result);
+  return result;
+}
+
 std::vector<NamedParameter> ParameterStore::named() const {
   std::vector<NamedParameter> result;
   for (const auto& parameter : parameters_)
@@ -128,12 +138,6 @@ std::vector<NamedParameter> ParameterStore::named() const {
       result.push_back({part.name, parameter.get(), parameter->master_part(part),
                         parameter->trainable ? parameter->grad_part(part) : Tensor()});
   return result;
-}
-
-bool ParameterStore::contains(std::string_view name) const {
-  return std::ranges::any_of(parameters_, [&](const auto& parameter) {
-    return std::ranges::any_of(parameter->parts, [&](const auto& part) { return part.name == name; });
-  });
 }
 
 void ParameterStore::zero_grad() {

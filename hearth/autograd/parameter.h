@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,8 +74,9 @@ class ParameterStore {
   const Tensor& grad() const { return grad_; }
   const std::vector<std::unique_ptr<Parameter>>& parameters() const { return parameters_; }  // in order of use
   std::vector<Parameter*> trainable() const;                                                 // in order of use
-  std::vector<NamedParameter> named() const;                                                 // in order of use
-  bool contains(std::string_view name) const;
+  std::vector<Parameter*> in_arena_order() const;  // the trainable ones: the last used comes first
+  std::vector<NamedParameter> named() const;       // in order of use
+  bool contains(std::string_view name) const { return names_.contains(name); }
 
   void zero_grad();  // starts a step: the next contribution to each gradient overwrites it
   // Zeroes gradients without a contribution in this step, such as those of an unused layer.
@@ -86,6 +88,7 @@ class ParameterStore {
 
  private:
   std::vector<std::unique_ptr<Parameter>> parameters_;
+  std::set<std::string, std::less<>> names_;  // of all parts
   std::int64_t size_ = 0;
   Tensor master_, grad_;
 };

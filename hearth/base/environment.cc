@@ -12,6 +12,8 @@ namespace {
 constexpr std::array kVariables{
     EnvironmentVariable{"HEARTH_MAX_ISA", "highest instruction set to use, as --max_isa"},
     EnvironmentVariable{"HEARTH_CACHE", "folder of prepared data; ~/.cache/hearth if not set"},
+    EnvironmentVariable{"HEARTH_CACHE_LIMIT", "GiB that prepared data may take; 10 if not set"},
+    EnvironmentVariable{"HEARTH_MEMORY_CHECK", "0: train even if memory is estimated not to suffice"},
     EnvironmentVariable{"OMP_NUM_THREADS", "number of threads per process; if not set, one per core"},
     EnvironmentVariable{"OMP_PROC_BIND", "whether OpenMP binds threads to processors"},
     EnvironmentVariable{"OMP_PLACES", "processors that OpenMP binds threads to"},

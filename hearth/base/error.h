@@ -9,10 +9,16 @@
 namespace hearth {
 
 // Everything that Hearth throws. The message is one sentence for the person at the terminal:
-// what is wrong, where, and the way out.
+// what is wrong, where, and the way out. What it quotes of files is made printable (text_layout.h).
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& sentence);
+};
+
+// Memory, disk space, threads or descriptors have run out: the same command works where there are more of them.
+class ResourceError : public Error {
+ public:
+  using Error::Error;
 };
 
 template <class... Args>

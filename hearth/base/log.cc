@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <mutex>
 
+#include "hearth/base/text_layout.h"
+
 namespace hearth {
 namespace {
 
@@ -29,8 +31,9 @@ void set_log_level(LogLevel lowest) {
 void log_message(LogLevel level, std::string_view message) {
   const std::lock_guard lock(mutex);
   if (level < lowest_level) return;
-  if (sink()) return sink()(level, message);
-  fmt::print(stderr, "{}{}\n", level == LogLevel::warning ? "warning: " : "", message);
+  const std::string shown = printable_lines(message);
+  if (sink()) return sink()(level, shown);
+  fmt::print(stderr, "{}{}\n", level == LogLevel::warning ? "warning: " : "", shown);
 }
 
 }  // namespace hearth

@@ -10,7 +10,8 @@
 namespace hearth {
 
 // Modules below train/ do not print: their messages go to one sink, which the program sets. Without a sink they go to
-// stderr. Errors are exceptions, not messages; LogLevel::error is only a threshold.
+// stderr. The sink gets printable text (text_layout.h). Errors are exceptions, not messages; LogLevel::error is only a
+// threshold.
 enum class LogLevel { info, warning, error };
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 

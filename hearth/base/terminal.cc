@@ -52,6 +52,11 @@ std::string highlighted(std::string_view line, int descriptor) {
   return std::string(line);
 }
 
+bool takes_text(int descriptor) {
+  pollfd ready{descriptor, POLLOUT, 0};
+  return poll(&ready, 1, 1000) > 0;
+}
+
 void write_text(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(descriptor, text.data(), text.size());

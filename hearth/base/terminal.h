@@ -19,6 +19,9 @@ bool can_redraw(int descriptor);
 // "hearth: error:" is red, unless NO_COLOR is set.
 std::string highlighted(std::string_view line, int descriptor);
 
+// Whether a short text can be written now or within a second: nobody may be reading.
+bool takes_text(int descriptor);
+
 // Writes all of `text`. Failures are ignored: a full disk or a closed terminal must not end a training run.
 void write_text(int descriptor, std::string_view text);
 

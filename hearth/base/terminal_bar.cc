@@ -4,9 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <utility>
-
-#include "hearth/base/terminal.h"
 
 namespace hearth {
 namespace {
@@ -19,19 +16,19 @@ std::string drawn(const ProgressLine& line) { return fitted(line, terminal_colum
 
 void TerminalBar::draw(ProgressLine line) {
   const bool ends = line.moment == ProgressLine::Moment::end;
-  write_text(STDERR_FILENO, fmt::format("{}{}{}", kErase, drawn(line), ends ? "\n" : "\r"));
+  write_(STDERR_FILENO, fmt::format("{}{}{}", kErase, drawn(line), ends ? "\n" : "\r"));
   current_ = ends ? std::nullopt : std::optional(std::move(line));
 }
 
 void TerminalBar::print(int descriptor, std::string_view line) {
-  if (current_) write_text(STDERR_FILENO, kErase);
+  if (current_) write_(STDERR_FILENO, kErase);
   std::fflush(stdout);
-  write_text(descriptor, fmt::format("{}\n", line));
+  write_(descriptor, fmt::format("{}\n", line));
   if (current_) draw(*std::exchange(current_, std::nullopt));
 }
 
 void TerminalBar::leave() {
-  if (std::exchange(current_, std::nullopt)) write_text(STDERR_FILENO, "\n");
+  if (std::exchange(current_, std::nullopt)) write_(STDERR_FILENO, "\n");
 }
 
 }  // namespace hearth

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "hearth/base/progress_line.h"
+#include "hearth/base/terminal.h"
 
 namespace hearth {
 
@@ -14,6 +17,10 @@ namespace hearth {
 // the bar, everything from the cursor on is still the bar, and is erased before the next one is drawn.
 class TerminalBar {
  public:
+  using Write = std::function<void(int descriptor, std::string_view text)>;
+
+  explicit TerminalBar(Write write = write_text) : write_(std::move(write)) {}
+
   // Draws the line over the one before, as wide as the terminal is now. The line at Moment::end stays where it is.
   void draw(ProgressLine line);
   // Prints a line above the bar, if there is one, on one of the standard streams.
@@ -22,6 +29,7 @@ class TerminalBar {
   void leave();
 
  private:
+  Write write_;
   std::optional<ProgressLine> current_;
 };
 

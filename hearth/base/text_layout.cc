@@ -1,5 +1,7 @@
 #include "hearth/base/text_layout.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <clocale>
 #include <cwchar>
@@ -24,19 +26,39 @@ class Utf8Locale {
 };
 
 struct Character {
-  std::string_view text;  // "?" where the bytes cannot be shown
-  std::size_t columns = 1;
+  std::string text;  // an escape where the bytes cannot be shown
+  std::size_t columns;
 };
+
+// Embeddings, overrides and isolates of the bidirectional algorithm: they show text in another order than it has.
+bool reorders_text(wchar_t c) { return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069); }
 
 Character take_character(std::string_view& text) {
   std::mbstate_t state{};
   wchar_t wide = 0;
   const std::size_t length = std::mbrtowc(&wide, text.data(), text.size(), &state);
   const bool valid = length > 0 && length <= text.size();
-  const int columns = valid ? wcwidth(wide) : -1;
+  const int columns = valid && !reorders_text(wide) ? wcwidth(wide) : -1;
   const std::string_view bytes = text.substr(0, valid ? length : 1);
   text.remove_prefix(bytes.size());
-  return columns < 0 ? Character{"?", 1} : Character{bytes, static_cast<std::size_t>(columns)};
+  if (columns >= 0) return {std::string(bytes), static_cast<std::size_t>(columns)};
+  const std::string escape = bytes.size() == 1 ? fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes[0]))
+                                               : fmt::format("\\u{:04x}", static_cast<unsigned>(wide));
+  return {escape, escape.size()};
+}
+
+std::string printable_but(std::string_view text, std::string_view kept) {
+  const Utf8Locale locale;
+  std::string result;
+  while (!text.empty()) {
+    if (kept.find(text[0]) == kept.npos) {
+      result += take_character(text).text;
+    } else {
+      result += text[0];
+      text.remove_prefix(1);
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -48,12 +70,8 @@ std::size_t columns_of(std::string_view text) {
   return columns;
 }
 
-std::string printable(std::string_view text) {
-  const Utf8Locale locale;
-  std::string result;
-  while (!text.empty()) result += take_character(text).text;
-  return result;
-}
+std::string printable(std::string_view text) { return printable_but(text, ""); }
+std::string printable_lines(std::string_view text) { return printable_but(text, "\n\t"); }
 
 std::string shortened(std::string_view text, std::size_t columns) {
   constexpr std::string_view kCut = "...";

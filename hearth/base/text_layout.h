@@ -9,8 +9,12 @@ namespace hearth {
 
 std::size_t columns_of(std::string_view text);
 
-// `text` with '?' for control characters and for bytes that are not UTF-8.
+// `text` as a terminal may safely show it, on one line. Control characters, characters that reorder text, and bytes
+// that are not UTF-8 are escaped: "\x1b", "\u202e", "\xff". Text that is printable already stays as it is.
 std::string printable(std::string_view text);
+
+// The same for text of several lines: line ends and tabs stay.
+std::string printable_lines(std::string_view text);
 
 // `text`, cut to at most `columns` columns; "..." at its end says that something was cut off.
 std::string shortened(std::string_view text, std::size_t columns);

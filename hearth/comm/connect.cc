@@ -1,5 +1,7 @@
 #include "hearth/comm/connect.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -74,8 +76,8 @@ std::string disagreement(Store& store, const World& world, const std::string& ba
 // connects by mistake gets an error and does no harm, unless this job still waits for a process of its rank.
 void shake_hands(Store& store, const World& world, const std::string& backend, std::chrono::milliseconds timeout) {
   const std::string difference = disagreement(store, world, backend, timeout);
-  const int size = std::stoi(store.get("job/number of processes", timeout));
-  const bool awaited = world.rank < size && store.add(fmt::format("rank/{}", world.rank), 1) == 1;
+  const auto size = whole_number<int>(store.get("job/number of processes", timeout));
+  const bool awaited = size && world.rank < *size && store.add(fmt::format("rank/{}", world.rank), 1) == 1;
   if (!difference.empty() && awaited) {
     store.set("verdict", difference);
     store.set(fmt::format("gone/{}", world.rank), "failed");
@@ -86,6 +88,7 @@ void shake_hands(Store& store, const World& world, const std::string& backend, s
       awaited,
       "[comm] two processes claim rank {} of the job at MASTER_PORT {}: if another job uses that port, set a free one",
       world.rank, master_port());
+  store.set(fmt::format("place/{}", world.rank), host_name());
   store.set_last_will(fmt::format("gone/{}", world.rank), "died");
 }
 
@@ -99,10 +102,19 @@ void warn_of_neighbours(Store& store, const World& world) {
         "another process of this job runs on this host, and each uses all cores: set LOCAL_RANK and LOCAL_WORLD_SIZE");
 }
 
+// Each rank has connections to all others, and the usual soft limit is 1,024.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 std::unique_ptr<ProcessGroup> connect(const World& world, const ConnectOptions& options) {
   if (world.size == 1) return self_group();
+  raise_descriptor_limit();
   const std::string backend = options.backend ? *options.backend : preferred_backend(world);
   if (const std::string advice = launcher_advice(world); world.rank == 0 && !advice.empty()) log_warning("{}", advice);
   const HearthCommPlugin& plugin = load_plugin(backend, world.launcher);

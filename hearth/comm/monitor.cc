@@ -6,8 +6,9 @@
 //                 begun (`number_`).
 //   sign of life  `progress/RANK` = "beat number name", written by each rank. The beat counts up, so a rank whose beat
 //                 stands still is stopped or cut off, while one that merely waits in an operation goes on counting.
-//   gone          `gone/RANK` = "died" (set by the store when the rank's connection breaks), "failed", or "left NUMBER"
-//                 (it ended in order after that many collectives).
+//   gone          `gone/RANK` = "died" (set by the store when the rank's connection breaks), "failed", "failed: REASON"
+//                 (the rank where the failure began says why), or "left NUMBER" (it ended in order after that many
+//                 collectives).
 //   missed        a gone rank without which the operation under way cannot end.
 //   verdict       the sentence that names the ranks at fault. A rank that reaches one publishes it, and other ranks
 //                 without one repeat it. "Rank 0 cannot be reached" is a verdict that cannot be published.
@@ -21,7 +22,12 @@
 //   3. ranks that are gone;
 //   4. after some more beats, ranks whose beat stands still;
 //   5. ranks that have not reached this operation.
+// If a rank that is gone gave a reason, the message is nothing but that.
 // A plug-in that does not return is noticed by stuck(), which the waiting threads ask (operation_queue.cc).
+//
+// Long before the time is out, a rank that is silent is worth a warning. Rank 0, which holds the store, watches the
+// others; rank 1 watches whether the store answers. All times but the beat's are those of an AwakeClock, so a job that
+// was suspended as a whole goes on when it is woken.
 
 #include "hearth/comm/monitor.h"
 
@@ -32,6 +38,8 @@
 #include <utility>
 
 #include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/comm/failure_sentence.h"
 
 namespace hearth::comm {
 namespace {
@@ -41,6 +49,8 @@ constexpr std::chrono::milliseconds kFresh{100};  // interval at which a rank pu
 constexpr int kManyRanks = 16;                    // in larger jobs that interval is multiplied by size / 16
 constexpr std::chrono::seconds kFarewell{2};      // for the last writes to reach the store
 constexpr std::string_view kSilent = "gives no sign of life";
+constexpr std::string_view kFailed = "failed", kReason = "failed: ";  // values of gone/RANK
+constexpr std::size_t kLongestReason = 4000;
 
 // A value of progress/RANK.
 struct Progress {
@@ -65,8 +75,10 @@ void append(std::string& list, const std::string& sentence) { list += (list.empt
 }  // namespace
 
 Monitor::Monitor(std::shared_ptr<Store> store, Settings settings)
-    : store_(std::move(store)), settings_(std::move(settings)) {
-  if (store_) thread_ = std::thread([this] { run(); });
+    : store_(std::move(store)), settings_(std::move(settings)), signs_(static_cast<std::size_t>(settings_.size)) {
+  if (!store_) return;
+  clock_ = std::make_unique<AwakeClock>([this] { warn_of_silent_store(); });
+  thread_ = std::thread([this] { run(); });
 }
 
 // A group that ends in order has called stop(false) before; otherwise this rank has failed.
@@ -77,7 +89,7 @@ void Monitor::enter(const char* name, bool of_all_ranks) {
   if (of_all_ranks) ++number_;
   name_ = name;
   running_ = true;
-  deadline_ = Clock::now() + settings_.timeout;
+  deadline_ = now() + settings_.timeout;
   missed_ = false;
   set_missed();
 }
@@ -87,7 +99,9 @@ void Monitor::exit() {
   running_ = false;
 }
 
-bool Monitor::out_of_time() const { return Clock::now() >= deadline_.load(); }
+Monitor::Duration Monitor::now() const { return clock_ ? clock_->now() : Clock::now().time_since_epoch(); }
+
+bool Monitor::out_of_time() const { return now() >= deadline_.load(); }
 
 bool Monitor::give_up() const { return abandoned_ || missed_ || out_of_time(); }
 
@@ -102,21 +116,24 @@ void Monitor::run() {
     const bool beat = Clock::now() >= next_beat;
     lock.unlock();
     try {
+      asking_since_ = now();
       beat ? exchange_signs() : tell_operation();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       lock.lock();
       store_failure_ = error.what();
       set_missed();
       changed_.notify_all();
       lock.unlock();
     }
+    asking_since_ = kNotAsking;
     lock.lock();
     if (beat) next_beat = Clock::now() + settings_.beat;
     const auto pause = std::min<Clock::duration>(fresh, next_beat - Clock::now());
     changed_.wait_for(lock, pause, [&] { return ending_ != Ending::none; });
   }
   const std::string sign = own_sign();
-  const std::string ending = ending_ == Ending::failed ? "failed" : fmt::format("left {}", number_);
+  const std::string failed(reason_.empty() ? std::string(kFailed) : std::string(kReason) + reason_);
+  const std::string ending = ending_ == Ending::failed ? failed : fmt::format("left {}", number_);
   const std::string verdict = std::exchange(verdict_to_tell_, "");
   const bool lost = !store_failure_.empty();
   lock.unlock();
@@ -125,7 +142,7 @@ void Monitor::run() {
       store_->set(key("progress", settings_.rank), sign);
       store_->set(key("gone", settings_.rank), ending);
       store_->leave();
-    } catch (const Error&) {  // rank 0 ended first
+    } catch (const std::exception&) {  // rank 0 ended first
     }
   lock.lock();
   finished_ = true;
@@ -145,7 +162,8 @@ void Monitor::tell_operation() {
 }
 
 // One beat: publishes this rank's sign of life and verdict; reads who is gone and, if somebody is or a failure is being
-// explained, everybody's progress. The store is called without the lock: it may be slow.
+// explained, everybody's progress. Rank 0, for which reading costs nothing, always does. The store is called without
+// the lock: it may be slow.
 void Monitor::exchange_signs() {
   std::string sign, verdict;
   bool explaining = false;
@@ -160,10 +178,11 @@ void Monitor::exchange_signs() {
   store_->set(key("progress", settings_.rank), sign);
   if (!verdict.empty()) store_->set("verdict", verdict);
   Table gone = store_->list("gone/"), progress;
-  if (explaining || !gone.empty()) {
+  if (explaining || !gone.empty() || settings_.rank == 0) {
     progress = store_->list("progress/");
     verdict = store_->find("verdict").value_or("");
   }
+  if (settings_.rank == 0) warn_of_silent_ranks(gone, progress);
   const std::lock_guard lock(mutex_);
   gone_ = std::move(gone);
   progress_ = std::move(progress);
@@ -173,16 +192,43 @@ void Monitor::exchange_signs() {
   changed_.notify_all();
 }
 
+void Monitor::warn_of_silent_ranks(const Table& gone, const Table& progress) {
+  for (int rank = 1; rank < settings_.size; ++rank) {
+    const auto sign = progress.find(key("progress", rank));
+    const Progress last = sign == progress.end() ? Progress{} : parse(sign->second);
+    LastSign& seen = signs_[static_cast<std::size_t>(rank)];
+    if (last.beat != seen.beat) {
+      if (seen.silent) log_warning("rank {} gives signs of life again", rank);
+      seen = {last.beat, now(), false};
+    } else if (!seen.silent && now() - seen.since >= settings_.silence && !gone.contains(key("gone", rank))) {
+      seen.silent = true;
+      const std::string host = store_->find(key("place", rank)).value_or("");
+      log_warning("rank {}{} has given no sign of life for {:.3g} s ({}): it is stopped, cut off or overloaded", rank,
+                  host.empty() ? "" : " on " + host, std::chrono::duration<double>(settings_.silence).count(),
+                  sign == progress.end() ? "it has not joined" : where(last));
+    }
+  }
+}
+
+void Monitor::warn_of_silent_store() {
+  const Duration since = asking_since_;
+  const bool silent = since != kNotAsking && now() - since >= settings_.silence;
+  if (settings_.rank == 1 && silent && !told_of_store_)
+    log_warning("rank 0, which holds the job's store, has given no sign of life for {:.3g} s",
+                std::chrono::duration<double>(settings_.silence).count());
+  told_of_store_ = silent;
+}
+
 bool Monitor::stuck() {
   const std::lock_guard lock(mutex_);
-  const auto asked = std::min(deadline_.load(), missed_ ? missed_since_ : Clock::time_point::max());
-  const bool result = running_ && !explaining_ && Clock::now() > asked + settings_.grace;
+  const auto asked = std::min(deadline_.load(), missed_ ? missed_since_ : Duration::max() - settings_.grace);
+  const bool result = running_ && !explaining_ && now() > asked + settings_.grace;
   if (result) running_ = false;
   return result;
 }
 
 void Monitor::set_missed() {
-  if (!missed_) missed_since_ = Clock::now();
+  if (!missed_) missed_since_ = now();
   missed_ = somebody_is_missed();
 }
 
@@ -209,6 +255,7 @@ std::string Monitor::explain(const std::string& failure) {
     text += ": " + (out_of_time() ? fmt::format("it did not end within {:.3g} s", limit) : failure);
   }
   const std::string names = suspects();
+  if (failed_rank(names)) return names;
   return names.empty() ? text : text + "; " + names;
 }
 
@@ -246,6 +293,9 @@ std::string Monitor::suspects() {
 
 std::string Monitor::suspects_gone() const {
   std::string names;
+  for (int rank = 0; rank < settings_.size; ++rank)
+    if (const auto entry = gone_.find(key("gone", rank)); entry != gone_.end() && entry->second.starts_with(kReason))
+      return failure_sentence(rank, std::string_view(entry->second).substr(kReason.size()));
   for (int rank = 0; rank < settings_.size; ++rank) {
     const auto entry = gone_.find(key("gone", rank));
     if (entry == gone_.end()) continue;
@@ -253,7 +303,7 @@ std::string Monitor::suspects_gone() const {
     const Progress last = sign == progress_.end() ? Progress{} : parse(sign->second);
     if (entry->second == "died")
       append(names, fmt::format("rank {} died or lost its connection ({})", rank, where(last)));
-    else if (entry->second == "failed")
+    else if (entry->second == kFailed)
       append(names, fmt::format("rank {} failed ({})", rank, where(last)));
     else if (last.number < number_)
       append(names, fmt::format("rank {} has left the job ({})", rank, where(last)));
@@ -279,6 +329,11 @@ std::string Monitor::suspects_silent(const Table& before) const {
       append(behind, fmt::format("rank {} has not reached it ({})", rank, where(last)));
   }
   return silent.empty() ? behind : silent;
+}
+
+void Monitor::report_failure(const std::string& sentence) {
+  const std::lock_guard lock(mutex_);
+  reason_ = sentence.substr(0, kLongestReason);
 }
 
 void Monitor::stop(bool failed) {

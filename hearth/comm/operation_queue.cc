@@ -53,6 +53,7 @@ OperationQueue::OperationQueue(const HearthCommPlugin& plugin, const World& worl
                                                    .size = world.size,
                                                    .timeout = options_.timeout,
                                                    .beat = options_.beat,
+                                                   .silence = options_.silence,
                                                    .grace = options_.grace}) {}
 
 // Threads that wait also check that the plug-in returns when it is asked to give up.
@@ -227,6 +228,10 @@ void OperationQueue::wait_until_joined() {
   std::unique_lock lock(mutex_);
   wait_for(lock, [&] { return joined_ || !failure_.empty(); });
   if (!failure_.empty()) throw Error(failure_);
+}
+
+void OperationQueue::report_failure(const std::string& sentence) {
+  if (!failed()) monitor_.report_failure(sentence);
 }
 
 bool OperationQueue::close(bool in_order) {

@@ -35,6 +35,8 @@ class OperationQueue : public std::enable_shared_from_this<OperationQueue> {
 
   void run();                // the communication thread, from joining to leaving
   void wait_until_joined();  // throws if joining failed
+  // Why this rank is about to abandon the group; not told if the group has failed, because then that is the reason.
+  void report_failure(const std::string& sentence);
   // Finishes the operations under way (`in_order`) or abandons them. True once the thread has ended, false if a call of
   // the plug-in does not return.
   bool close(bool in_order);

@@ -97,4 +97,6 @@ WorkPtr PluginGroup::barrier() {
   return queue_->add("barrier", [](PluginHandle& handle) { handle.call(&HearthCommPlugin::barrier); });
 }
 
+void PluginGroup::report_failure(const std::string& sentence) { queue_->report_failure(sentence); }
+
 }  // namespace hearth::comm

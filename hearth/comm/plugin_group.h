@@ -42,6 +42,7 @@ class PluginGroup final : public ProcessGroup {
   WorkPtr send(const void* data, std::size_t count, DType type, int to, int tag) override;
   WorkPtr recv(void* data, std::size_t count, DType type, int from, int tag) override;
   WorkPtr barrier() override;
+  void report_failure(const std::string& sentence) override;
 
  private:
   void check_rank(const char* operation, int rank) const;

@@ -10,6 +10,7 @@ namespace hearth::comm {
 struct PluginGroupOptions {
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // for joining, and for each operation
   std::chrono::milliseconds beat{500};                          // between two signs of life (monitor.h)
+  std::chrono::milliseconds silence{30000};                     // without a sign of life before a warning
   std::chrono::milliseconds grace{2000};                        // for the plug-in to return once asked to give up
   std::size_t max_message_bytes = std::size_t{1} << 30;
   std::string address = "127.0.0.1";

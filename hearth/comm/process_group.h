@@ -49,6 +49,9 @@ class ProcessGroup {
   virtual WorkPtr send(const void* data, std::size_t count, DType type, int to, int tag = 0) = 0;
   virtual WorkPtr recv(void* data, std::size_t count, DType type, int from, int tag = 0) = 0;
   virtual WorkPtr barrier() = 0;
+
+  // Says why this rank is about to leave although the others still need it: their error will repeat the sentence.
+  virtual void report_failure(const std::string& sentence) = 0;
 };
 
 }  // namespace hearth::comm

@@ -12,15 +12,18 @@ namespace hearth::comm {
 using std::chrono::steady_clock;
 
 std::string Store::get(const std::string& key, Milliseconds timeout, const std::function<bool()>& give_up) {
-  const auto deadline = steady_clock::now() + timeout;
+  constexpr Milliseconds kLongestRound{1000};  // the rest is time in which this process was stopped
+  steady_clock::duration waited{};
   Milliseconds pause{1};
   while (true) {
+    const auto begin = steady_clock::now();
     if (auto value = find(key)) return *value;
     hearth::check(!(give_up && give_up()), "[store] waiting for {} was given up", key);
-    hearth::check(steady_clock::now() < deadline, "[store] {} was not set within {:.3g} s", key,
+    hearth::check(waited < timeout, "[store] {} was not set within {:.3g} s", key,
                   std::chrono::duration<double>(timeout).count());
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, Milliseconds(20));
+    waited += std::min<steady_clock::duration>(steady_clock::now() - begin, kLongestRound);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hearth/base/error.h"
+#include "hearth/base/whole_number.h"
 #include "hearth/comm/store_wire.h"
 #include "hearth/comm/tcp_store.h"
 
@@ -29,7 +30,11 @@ std::optional<std::string> StoreClient::find(const std::string& key) {
 }
 
 std::int64_t StoreClient::add(const std::string& key, std::int64_t amount) {
-  return std::stoll(request(wire::add, key, std::to_string(amount)).value);
+  const std::string answer = request(wire::add, key, std::to_string(amount)).value;
+  const auto sum = whole_number<std::int64_t>(answer);
+  hearth::check(sum.has_value(), "[store] rank 0 at {} answered '{}' for {}, which is not a number", place_, answer,
+                key);
+  return *sum;
 }
 
 std::map<std::string, std::string> StoreClient::list(const std::string& prefix) {
@@ -76,11 +81,13 @@ StoreClient::Answer StoreClient::request(int operation, const std::string& key, 
   return {status, answer.substr(1)};
 }
 
+// Counts the time in short waits, so that a job that was suspended does not find its time over when it is woken.
 void StoreClient::wait_for(short events) {
+  constexpr std::chrono::milliseconds kWait{100};
   pollfd waiting{socket_.descriptor(), events, 0};
   int ready = 0;
-  do ready = poll(&waiting, 1, static_cast<int>(std::min<std::int64_t>(timeout_.count(), 1 << 30)));
-  while (ready < 0 && errno == EINTR);
+  for (auto left = timeout_; ready <= 0 && left.count() > 0; left -= std::min(left, kWait))
+    ready = poll(&waiting, 1, static_cast<int>(std::min(left, kWait).count()));
   hearth::check(ready > 0, "[store] rank 0 at {} has not answered for {:.3g} s", place_,
                 std::chrono::duration<double>(timeout_).count());
 }

@@ -70,7 +70,9 @@ StoreServer::~StoreServer() {
 
 void StoreServer::serve() {
   while (!stopping_) {
-    std::vector<pollfd> waiting{{wake_reader_.descriptor(), POLLIN, 0}, {listener_.descriptor(), POLLIN, 0}};
+    const bool accepts = steady_clock::now() >= accepts_again_;
+    std::vector<pollfd> waiting{{wake_reader_.descriptor(), POLLIN, 0},
+                                {accepts ? listener_.descriptor() : -1, POLLIN, 0}};  // poll skips -1
     for (const Client& client : clients_)
       waiting.push_back(
           {client.socket.descriptor(), static_cast<short>(client.unsent.empty() ? POLLIN : POLLIN | POLLOUT), 0});
@@ -93,7 +95,11 @@ void StoreServer::serve() {
 void StoreServer::accept_clients() {
   while (true) {
     Socket socket(accept4(listener_.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket) return;
+    if (!socket) {
+      // Without descriptors the connection stays in the queue, and poll would report it again at once.
+      if (errno != EAGAIN && errno != EINTR) accepts_again_ = steady_clock::now() + kSweep;
+      return;
+    }
     if (clients_.size() < limits_.clients)
       clients_.push_back({std::move(socket), steady_clock::now(), "", "", false, {}});
   }

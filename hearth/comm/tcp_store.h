@@ -49,6 +49,7 @@ class StoreServer final : public MemoryStore {
   const std::string token_;
   const ServerLimits limits_;
   Socket listener_, wake_reader_, wake_writer_;
+  std::chrono::steady_clock::time_point accepts_again_{};  // later than now while the system refuses connections
   std::list<Client> clients_;
   std::atomic<std::size_t> live_members_ = 0;  // clients that said hello and were heard of recently
   std::atomic<bool> stopping_ = false;

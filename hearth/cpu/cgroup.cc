@@ -1,5 +1,6 @@
 #include "hearth/cpu/cgroup.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -78,6 +79,34 @@ std::optional<std::size_t> read_memory_v1(const fs::path& folder) {
   return read_number<std::size_t>(folder / "memory.limit_in_bytes");
 }
 
+// The sum of two lines of memory.stat, such as "inactive_file 4096".
+std::size_t page_cache(const fs::path& folder, const std::string& prefix) {
+  std::ifstream file(folder / "memory.stat");
+  std::size_t bytes = 0, value = 0;
+  for (std::string name; file >> name >> value;)
+    if (name == prefix + "inactive_file" || name == prefix + "active_file") bytes += value;
+  return bytes;
+}
+
+std::optional<std::size_t> room(std::optional<std::size_t> limit, std::optional<std::size_t> used, std::size_t cached) {
+  if (!limit || !used) return std::nullopt;
+  const std::size_t kept = *used - std::min(*used, cached);
+  return *limit - std::min(*limit, kept);
+}
+
+std::optional<std::size_t> read_room_v2(const fs::path& folder) {
+  return room(read_memory_v2(folder), read_number<std::size_t>(folder / "memory.current"), page_cache(folder, ""));
+}
+
+std::optional<std::size_t> read_room_v1(const fs::path& folder) {
+  return room(read_memory_v1(folder), read_number<std::size_t>(folder / "memory.usage_in_bytes"),
+              page_cache(folder, "total_"));
+}
+
+std::optional<std::size_t> read_most_threads(const fs::path& folder) {
+  return read_number<std::size_t>(folder / "pids.max");
+}
+
 }  // namespace
 
 std::optional<double> cgroup_processors(const CgroupFiles& files) {
@@ -86,6 +115,14 @@ std::optional<double> cgroup_processors(const CgroupFiles& files) {
 
 std::optional<std::size_t> cgroup_memory_limit(const CgroupFiles& files) {
   return lower(lowest_limit(files, kVersion2, read_memory_v2), lowest_limit(files, "memory", read_memory_v1));
+}
+
+std::optional<std::size_t> cgroup_memory_room(const CgroupFiles& files) {
+  return lower(lowest_limit(files, kVersion2, read_room_v2), lowest_limit(files, "memory", read_room_v1));
+}
+
+std::optional<std::size_t> cgroup_most_threads(const CgroupFiles& files) {
+  return lower(lowest_limit(files, kVersion2, read_most_threads), lowest_limit(files, "pids", read_most_threads));
 }
 
 }  // namespace hearth::cpu

@@ -16,5 +16,9 @@ struct CgroupFiles {
 std::optional<double> cgroup_processors(
     const CgroupFiles& files = {});  // CPU quota; 1.5: the time of one and a half CPUs
 std::optional<std::size_t> cgroup_memory_limit(const CgroupFiles& files = {});
+// What the group and its ancestors may still take, page cache that the kernel can drop included.
+std::optional<std::size_t> cgroup_memory_room(const CgroupFiles& files = {});
+std::optional<std::size_t> cgroup_most_threads(
+    const CgroupFiles& files = {});  // pids.max: of all processes of the group
 
 }  // namespace hearth::cpu

@@ -19,12 +19,13 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kCommitStep = std::size_t{64} << 20;
+constexpr std::size_t kLeastReservation = std::size_t{32} << 20;
 
 [[noreturn]] void fail_out_of_memory(std::size_t wanted, std::size_t in_use, std::size_t limit) {
-  fail(
-      "[memory] out of memory: {} bytes requested with {} in use, and the limit of this process is {}; use a smaller "
-      "batch or shorter sequences",
-      wanted, in_use, limit);
+  throw ResourceError(
+      fmt::format("[memory] out of memory: {} bytes requested with {} in use, and the limit of this process is {}; use "
+                  "a smaller batch or shorter sequences",
+                  wanted, in_use, limit));
 }
 
 // The header of a block, in the kAlignment bytes before the caller's memory.
@@ -38,19 +39,18 @@ struct Reservation {
 };
 
 // Free blocks may lie between blocks in use, so the reservation is several times what can be in use. Under `ulimit -v`
-// half of the address space is left to the rest of the program.
+// it is half of what is left, so that threads and libraries get memory too.
 Reservation reserve_address_space() {
   std::size_t bytes = 4 * memory_limit();
-  rlimit address_space{};
-  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY)
-    bytes = std::min<std::size_t>(bytes, address_space.rlim_cur / 2);
-  for (bytes = round_up(bytes, kCommitStep); bytes >= kCommitStep; bytes = round_up(bytes / 2, kHugePage)) {
+  if (const auto limit = soft_limit(RLIMIT_AS))
+    bytes = std::min(bytes, (*limit - std::min(*limit, address_space_bytes())) / 2);
+  for (bytes = round_up(bytes, kHugePage); bytes >= kLeastReservation; bytes = round_up(bytes / 2, kHugePage)) {
     void* const range = mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) continue;
     const auto address = reinterpret_cast<std::uintptr_t>(range);
     return {reinterpret_cast<std::byte*>(round_up(address, kHugePage)), bytes};
   }
-  fail("[memory] the system refuses address space for tensors; raise `ulimit -v`");
+  throw ResourceError("[memory] the system refuses address space for tensors; raise `ulimit -v`");
 }
 
 class ReservedPool {
@@ -81,7 +81,9 @@ class ReservedPool {
 
   PoolStats stats() {
     const std::lock_guard lock(mutex_);
-    return stats_;
+    PoolStats result = stats_;
+    result.limit_bytes = limit_;
+    return result;
   }
 
  private:
@@ -177,7 +179,9 @@ class HeapPool {
 
   PoolStats stats() {
     const std::lock_guard lock(mutex_);
-    return stats_;
+    PoolStats result = stats_;
+    result.limit_bytes = memory_limit();
+    return result;
   }
 
  private:
@@ -205,5 +209,14 @@ void pool_free(void* data) noexcept {
 }
 
 PoolStats pool_stats() { return pool().stats(); }
+
+void check_memory_for(std::string_view purpose, std::size_t bytes) {
+  void* const range = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED)
+    throw ResourceError(
+        fmt::format("[memory] out of memory: the system refuses {} MiB for {}; raise `ulimit -v`, or use fewer threads",
+                    bytes >> 20, purpose));
+  munmap(range, bytes);
+}
 
 }  // namespace hearth::cpu

@@ -12,6 +12,7 @@
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
+#include "hearth/cpu/thread_check.h"
 #include "hearth/cpu/topology.h"
 
 namespace hearth::cpu {
@@ -47,6 +48,13 @@ std::string openmp_runtime() {
 }
 
 namespace detail {
+
+void expect_threads(int threads) {
+  static std::atomic<int> most = 1;  // that are known to start
+  if (threads <= most.load(std::memory_order_relaxed)) return;
+  check_threads(threads - 1);  // the calling thread is one of the team
+  most = threads;
+}
 
 // GNU OpenMP does not tell the thread sanitizer that a team starts after everything before the region and ends before
 // everything after it. A sanitizer build tells it here; no_sanitize covers the data that the compiler itself passes to

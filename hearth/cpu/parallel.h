@@ -28,6 +28,8 @@ std::string openmp_runtime();  // "libgomp.so.1, specification 201511"
 
 namespace detail {
 
+// A ResourceError if the system refuses so many threads. Once they have started, OpenMP keeps them.
+void expect_threads(int threads);
 // Runs body on each of `threads` OpenMP threads.
 void run_team(int threads, const std::function<void()>& body);
 
@@ -101,6 +103,7 @@ void parallel_for(std::int64_t count, Task&& task) {
     const detail::TaskScope scope;
     for (std::int64_t i = 0; i < count; ++i) guarded(i);
   } else {
+    detail::expect_threads(threads);
     detail::TaskShares& shares = detail::TaskShares::of(count, threads);
     detail::run_team(threads, [&] {
       const detail::TaskScope scope;

@@ -26,15 +26,17 @@ std::size_t detect_memory_limit() {
   return std::min(machine, cgroup_memory_limit().value_or(machine));
 }
 
-// A field such as VmRSS of /proc/self/status; 0 where the kernel does not tell.
-std::size_t status_bytes(std::string_view field) {
-  std::ifstream file("/proc/self/status");
+// The number in a line of a file in /proc: "VmRSS:  4096 kB" has the name "VmRSS:". 0 where the kernel does not tell.
+std::size_t proc_number(const char* path, std::string_view name) {
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
-    if (line.starts_with(field)) return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10) * 1024;
+    if (line.starts_with(name)) return std::strtoull(line.c_str() + name.size(), nullptr, 10);
   return 0;
 }
 
-std::size_t resident_peak() { return status_bytes("VmHWM"); }
+std::size_t status_bytes(std::string_view name) { return proc_number("/proc/self/status", name) * 1024; }
+
+std::size_t resident_peak() { return status_bytes("VmHWM:"); }
 
 std::size_t earlier_peak = 0;  // before the kernel was told to start a new one
 
@@ -46,20 +48,23 @@ std::size_t memory_total() {
 }
 
 std::size_t memory_available() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string key, unit; file >> key;) {
-    std::size_t kibibytes = 0;
-    file >> kibibytes;
-    std::getline(file, unit);
-    if (key == "MemAvailable:") return kibibytes * 1024;
-  }
-  return memory_total();
+  const std::size_t available = proc_number("/proc/meminfo", "MemAvailable:") * 1024;
+  return available > 0 ? available : memory_total();
 }
 
 std::size_t memory_limit() {
   static const std::size_t limit = detect_memory_limit();
   return limit;
 }
+
+std::optional<std::size_t> soft_limit(int resource) {
+  rlimit limit{};
+  if (getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::nullopt;
+  return limit.rlim_cur;
+}
+
+std::size_t oom_kills() { return proc_number("/proc/vmstat", "oom_kill "); }
 
 std::string transparent_huge_pages() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
@@ -76,7 +81,11 @@ ProcessUsage process_usage() {
           static_cast<std::uint64_t>(usage.ru_majflt)};
 }
 
-std::size_t resident_bytes() { return status_bytes("VmRSS"); }
+std::size_t address_space_bytes() { return status_bytes("VmSize:"); }
+
+std::size_t data_bytes() { return status_bytes("VmData:"); }
+
+std::size_t resident_bytes() { return status_bytes("VmRSS:"); }
 
 std::size_t peak_resident_bytes() { return std::max(earlier_peak, resident_peak()); }
 

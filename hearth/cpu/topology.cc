@@ -4,6 +4,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -149,8 +151,8 @@ std::vector<int> processors_of_process(int pid) {
 void bind_process(const std::vector<int>& processors, const std::vector<int>& nodes) {
   const Handle handle = load();
   if (!hwloc_topology_is_thissystem(handle.get())) return;
-  check(hwloc_set_cpubind(handle.get(), set_of(processors).get(), HWLOC_CPUBIND_PROCESS) == 0,
-        "the system refused to bind this process to the cores chosen for it");
+  const int refused = hwloc_set_cpubind(handle.get(), set_of(processors).get(), HWLOC_CPUBIND_PROCESS);
+  check(refused == 0, "the system refused to bind this process to the cores chosen for it: {}", std::strerror(errno));
   // Containers often forbid it. Memory then comes from the node of the thread that touches it first, which is near.
   if (!nodes.empty())
     hwloc_set_membind(handle.get(), set_of(nodes).get(), HWLOC_MEMBIND_BIND,

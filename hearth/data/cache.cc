@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <bit>
+#include <cstdlib>
 #include <cstring>
 
+#include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
+#include "hearth/io/checksum.h"
 
 namespace hearth::data {
 namespace {
@@ -24,29 +27,6 @@ struct Header {
 };
 static_assert(sizeof(Header) % 8 == 0);
 
-// Four lanes of multiply and rotate, as fast as memory. It detects damage, not tampering.
-class Checksum {
- public:
-  // Pieces are multiples of 8 bytes.
-  void update(std::span<const std::byte> bytes) {
-    for (std::size_t at = 0; at < bytes.size(); at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + at, 8);
-      std::uint64_t& lane = lanes_[words_++ % lanes_.size()];
-      lane = std::rotl((lane ^ word) * 0x9E3779B97F4A7C15u, 29);
-    }
-  }
-  std::uint64_t value() const {
-    std::uint64_t mixed = words_;
-    for (const std::uint64_t lane : lanes_) mixed = std::rotl((mixed ^ lane) * 0xC2B2AE3D27D4EB4Fu, 31);
-    return mixed;
-  }
-
- private:
-  std::array<std::uint64_t, 4> lanes_{1, 2, 3, 4};
-  std::uint64_t words_ = 0;
-};
-
 std::size_t padding_of(std::size_t size) { return (8 - size % 8) % 8; }
 
 // Says what is wrong with the file; empty if it is good.
@@ -58,7 +38,7 @@ std::string_view damage(const io::MappedFile& file, const CacheKey& key, Cached&
   if (std::string_view(header.key.data(), header.key.size()) != key.hex()) return "another key";
 
   const std::span<const std::byte> body(file.data() + sizeof header, file.size() - sizeof header);
-  Checksum checksum;
+  io::Checksum checksum;
   checksum.update(body);
   if (checksum.value() != header.checksum) return "a wrong checksum";
 
@@ -97,12 +77,19 @@ std::optional<Cached> Cache::load(const CacheKey& key) const {
   try {
     Cached cached{std::make_shared<io::MappedFile>(path), {}};
     problem = damage(*cached.file, key, cached);
-    if (problem.empty()) return cached;
+    if (problem.empty()) {
+      std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), error);  // it was used
+      return cached;
+    }
   } catch (const Error& unreadable) {
     problem = unreadable.what();
   }
-  log_info("The cache file {} is damaged ({}); the features are prepared again", path.string(), problem);
+  warn_of_damage(key, problem);
   return std::nullopt;
+}
+
+void Cache::warn_of_damage(const CacheKey& key, std::string_view problem) const {
+  log_warning("the cache file {} is damaged ({}); the features are prepared again", path_of(key).string(), problem);
 }
 
 void Cache::store(const CacheKey& key, const std::vector<std::span<const std::byte>>& sections) const try {
@@ -122,7 +109,7 @@ void Cache::store(const CacheKey& key, const std::vector<std::span<const std::by
     }
   };
 
-  Checksum checksum;
+  io::Checksum checksum;
   for_each_piece([&](std::span<const std::byte> piece) { checksum.update(piece); });
   Header header;
   const std::string name = key.hex();
@@ -131,12 +118,52 @@ void Cache::store(const CacheKey& key, const std::vector<std::span<const std::by
   header.checksum = checksum.value();
 
   io::create_directories(folder_);
+  io::remove_abandoned_files(folder_);
   io::AtomicFile file(path_of(key));
   file.write(std::as_bytes(std::span(&header, 1)));
   for_each_piece([&](std::span<const std::byte> piece) { file.write(piece); });
   file.commit();
+  shrink(path_of(key));
 } catch (const Error& error) {
   log_warning("the features are not cached: {}", error.what());
+}
+
+std::uintmax_t Cache::limit_of_environment() {
+  constexpr double kGiB = 1 << 30, kMost = 1 << 30;
+  const std::string text = environment("HEARTH_CACHE_LIMIT");
+  if (text.empty()) return static_cast<std::uintmax_t>(10 * kGiB);
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  check(*end == '\0' && value >= 0 && value <= kMost, "HEARTH_CACHE_LIMIT: '{}' is not a number of GiB", text);
+  return static_cast<std::uintmax_t>(value * kGiB);
+}
+
+std::vector<Cache::File> Cache::files() const {
+  std::vector<File> files;
+  std::error_code gone;  // other processes may remove files meanwhile
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, gone)) {
+    if (entry.path().extension() != ".cache" || !entry.is_regular_file(gone)) continue;
+    const File file{entry.path(), entry.file_size(gone), entry.last_write_time(gone)};
+    if (!gone) files.push_back(file);
+  }
+  std::ranges::sort(files, {}, &File::used);
+  return files;
+}
+
+void Cache::clear() const {
+  io::remove_abandoned_files(folder_);
+  for (const File& file : files()) std::filesystem::remove(file.path);
+}
+
+void Cache::shrink(const std::filesystem::path& kept) const {
+  const std::vector<File> all = files();
+  std::uintmax_t bytes = 0;
+  for (const File& file : all) bytes += file.bytes;
+  for (const File& file : all) {
+    if (bytes <= limit_) return;
+    std::error_code gone;
+    if (file.path != kept && std::filesystem::remove(file.path, gone)) bytes -= file.bytes;
+  }
 }
 
 }  // namespace hearth::data

@@ -36,20 +36,39 @@ struct Cached {
   std::vector<std::span<const std::byte>> sections;
 };
 
-// A folder of results, one file per key. Files are replaced atomically, so other processes never read half a file.
+// A folder of results, one file per key. Files are replaced atomically, so other processes never read half a file. A
+// file that is removed while a process reads it stays readable there.
 class Cache {
  public:
-  explicit Cache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  // `limit`: bytes that the files may take together. Storing removes those that were not used for longest.
+  explicit Cache(std::filesystem::path folder, std::uintmax_t limit = limit_of_environment())
+      : folder_(std::move(folder)), limit_(limit) {}
+  static std::uintmax_t limit_of_environment();  // HEARTH_CACHE_LIMIT
 
-  // Nothing if there is no file for the key; a damaged file is logged and counts as none.
+  // Nothing if there is no file for the key; a damaged file gives a warning and counts as none.
   std::optional<Cached> load(const CacheKey& key) const;
+  // The warning, also for a file that is whole but holds what no program of this version has stored.
+  void warn_of_damage(const CacheKey& key, std::string_view problem) const;
   // A file that cannot be written gives a warning only: training works without the cache.
   void store(const CacheKey& key, const std::vector<std::span<const std::byte>>& sections) const;
 
   std::filesystem::path path_of(const CacheKey& key) const;
+  const std::filesystem::path& folder() const { return folder_; }
+  std::uintmax_t limit() const { return limit_; }
+
+  struct File {
+    std::filesystem::path path;
+    std::uintmax_t bytes = 0;
+    std::filesystem::file_time_type used;  // when it was last stored or loaded
+  };
+  std::vector<File> files() const;  // longest unused first
+  void clear() const;               // removes them, and what killed processes left behind
 
  private:
+  void shrink(const std::filesystem::path& kept) const;
+
   std::filesystem::path folder_;
+  std::uintmax_t limit_;
 };
 
 }  // namespace hearth::data

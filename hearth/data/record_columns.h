@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "hearth/io/json_fwd.h"
+#include "hearth/io/json.h"
 
 namespace hearth::data {
 

@@ -67,6 +67,21 @@ std::string get_string(const Json& object, std::string_view key, std::string_vie
   return to_string(at(object, key, file), key, file);
 }
 
+std::int64_t get_int_within(const Json& object, std::string_view key, std::int64_t least, std::int64_t most,
+                            std::string_view file) {
+  const std::int64_t value = get_int(object, key, file);
+  check(value >= least && value <= most, "{}: {} must be from {} to {}, found {}", file, excerpt(key), least, most,
+        value);
+  return value;
+}
+
+double get_double_within(const Json& object, std::string_view key, double least, double most, std::string_view file) {
+  const double value = get_double(object, key, file);
+  check(value >= least && value <= most, "{}: {} must be from {} to {}, found {}", file, excerpt(key), least, most,
+        value);
+  return value;
+}
+
 std::int64_t get_int_or(const Json& object, std::string_view key, std::int64_t otherwise, std::string_view file) {
   const Json* value = find(object, key, file);
   return value == nullptr || value->is_null() ? otherwise : to_int(*value, key, file);

@@ -29,7 +29,12 @@ double get_double(const Json& object, std::string_view key, std::string_view fil
 bool get_bool(const Json& object, std::string_view key, std::string_view file);
 std::string get_string(const Json& object, std::string_view key, std::string_view file);
 
-// The same; a missing key and null (Python's None) give the default.
+// The same; below `least` or above `most` is an Error too, and so is a NaN.
+std::int64_t get_int_within(const Json& object, std::string_view key, std::int64_t least, std::int64_t most,
+                            std::string_view file);
+double get_double_within(const Json& object, std::string_view key, double least, double most, std::string_view file);
+
+// As get_...; a missing key and null (Python's None) give the default.
 std::int64_t get_int_or(const Json& object, std::string_view key, std::int64_t otherwise, std::string_view file);
 double get_double_or(const Json& object, std::string_view key, double otherwise, std::string_view file);
 bool get_bool_or(const Json& object, std::string_view key, bool otherwise, std::string_view file);

@@ -75,15 +75,15 @@ std::vector<std::string> ModelWeights::names() const {
   return names;
 }
 
-const Safetensors& ModelWeights::holder_of(std::string_view name) const {
+const Safetensors& ModelWeights::shard_of(std::string_view name) const {
   const auto found = shard_of_.find(name);
   check(found != shard_of_.end(), "The model folder {} has no tensor {}", folder_.string(), excerpt(name));
   return shards_[found->second];
 }
 
-Tensor ModelWeights::tensor(std::string_view name) const { return holder_of(name).tensor(name); }
-
-std::string ModelWeights::file_of(std::string_view name) const { return holder_of(name).path().string(); }
+const Safetensors::Entry& ModelWeights::entry(std::string_view name) const { return shard_of(name).entry(name); }
+Tensor ModelWeights::tensor(std::string_view name) const { return shard_of(name).tensor(name); }
+std::string ModelWeights::file_of(std::string_view name) const { return shard_of(name).path().string(); }
 
 std::optional<std::string> ModelWeights::stored_name(const std::string& parameter) const {
   if (contains(parameter)) return parameter;

@@ -24,11 +24,12 @@ class ModelWeights {
   // The name of the tensor that holds this parameter. Old folders, and those of some versions of transformers 5, call
   // LayerNorm.weight and LayerNorm.bias gamma and beta.
   std::optional<std::string> stored_name(const std::string& parameter) const;
+  const Safetensors::Entry& entry(std::string_view name) const;
   Tensor tensor(std::string_view name) const;  // as Safetensors::tensor
   std::string file_of(std::string_view name) const;
 
  private:
-  const Safetensors& holder_of(std::string_view name) const;
+  const Safetensors& shard_of(std::string_view name) const;
   void open_shards(const std::filesystem::path& index);
 
   std::filesystem::path folder_;

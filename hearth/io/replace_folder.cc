@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
@@ -12,19 +11,19 @@
 namespace hearth::io {
 namespace {
 
-constexpr std::string_view kPartial = ".partial", kFormer = ".former";
+constexpr std::string_view kPartial = ".partial", kFormer = ".former", kRemoved = ".removed";
 
 std::filesystem::path hidden_beside(const std::filesystem::path& folder, std::string_view suffix) {
   return folder.parent_path() / fmt::format(".{}{}", folder.filename().string(), suffix);
 }
-
-}  // namespace
 
 void remove_or_warn(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::remove_all(folder, error);
   if (error) log_warning("{} could not be removed and stays: {}", folder.string(), error.message());
 }
+
+}  // namespace
 
 void replace_folder(const std::filesystem::path& folder,
                     const std::function<void(const std::filesystem::path&)>& write) {
@@ -57,6 +56,23 @@ void replace_folder(const std::filesystem::path& folder,
   if (former_is_aside) remove_or_warn(former);
 }
 
+void remove_folders(const std::vector<std::filesystem::path>& folders) {
+  std::vector<std::filesystem::path> nameless;
+  for (const std::filesystem::path& folder : folders) {
+    const std::filesystem::path hidden = hidden_beside(folder, kRemoved);
+    std::error_code error;
+    std::filesystem::remove_all(hidden, error);
+    std::filesystem::rename(folder, hidden, error);
+    if (error) {
+      log_warning("{} could not be removed and stays: {}", folder.string(), error.message());
+    } else {
+      nameless.push_back(hidden);
+    }
+  }
+  if (!nameless.empty()) sync_folder(nameless.front().parent_path());
+  for (const std::filesystem::path& folder : nameless) remove_or_warn(folder);
+}
+
 void finish_replacements(const std::filesystem::path& parent,
                          const std::function<bool(const std::filesystem::path&)>& belongs) {
   if (!std::filesystem::is_directory(parent)) return;
@@ -71,7 +87,7 @@ void finish_replacements(const std::filesystem::path& parent,
       std::filesystem::rename(entry.path(), folder, error);
       check(!error, "{} could not be put back as {}: {}", entry.path().string(), folder.string(), error.message());
       log_info("{} was restored: a run had died while replacing it", folder.string());
-    } else if (suffix == kFormer || suffix == kPartial) {
+    } else if (suffix == kFormer || suffix == kPartial || suffix == kRemoved) {
       remove_or_warn(entry.path());
     }
   }

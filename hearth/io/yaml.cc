@@ -1,5 +1,6 @@
 #include "hearth/io/yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -7,9 +8,11 @@
 #include <charconv>
 #include <map>
 #include <span>
+#include <sstream>
 
 #include "hearth/base/error.h"
 #include "hearth/io/json.h"
+#include "hearth/io/utf8.h"
 
 namespace hearth::io {
 namespace {
@@ -39,6 +42,56 @@ Json value_of_plain(std::string_view text) {
   return text;
 }
 
+// Looks over a document before it is read: with aliases a few lines can stand for any amount of data.
+class Guard final : public YAML::EventHandler {
+ public:
+  explicit Guard(std::string_view name) : name_(name) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { count(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t, const std::string&) override {
+    count(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+    open(mark);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+    open(mark);
+  }
+  void OnSequenceEnd() override { --depth_; }
+  void OnMapEnd() override { --depth_; }
+  void OnAnchor(const YAML::Mark& mark, const std::string& anchor) override {
+    refuse(mark, fmt::format("the anchor &{} is not supported; write the value where it is used", anchor));
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    refuse(mark, "aliases (*name) are not supported; write the value itself");
+  }
+
+ private:
+  void count(const YAML::Mark& mark) {
+    constexpr int kMostValues = 100'000;
+    if (++values_ > kMostValues) refuse(mark, fmt::format("the file has more than {} values", kMostValues));
+  }
+  void open(const YAML::Mark& mark) {
+    constexpr int kMaxDepth = 100;
+    if (++depth_ > kMaxDepth) refuse(mark, fmt::format("values are nested deeper than {} levels", kMaxDepth));
+    count(mark);
+  }
+  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& why) const {
+    fail("{}, line {}: {}", name_, mark.line + 1, why);
+  }
+
+  std::string_view name_;
+  int depth_ = 0, values_ = 0;
+};
+
+void look_over(std::string_view text, std::string_view name) {
+  std::istringstream stream{std::string(text)};
+  Guard guard(name);
+  YAML::Parser(stream).HandleNextDocument(guard);
+}
+
 class Reader {
  public:
   Reader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
@@ -63,8 +116,9 @@ class Reader {
   Json table(const YAML::Node& node) const {
     Json object = Json::object();
     for (const auto& entry : node) {
-      const std::string key = entry.first.Scalar();
       const int line = entry.first.Mark().line + 1;
+      check(entry.first.IsScalar(), "{}, line {}: a key must be a word, not a list or a table", name_, line);
+      const std::string key = entry.first.Scalar();
       check(!entry.second.IsNull() || has_colon(entry.first),
             "{}, line {}: {} has no colon and no value; the file may be cut off", name_, line, excerpt(key));
       check(!object.contains(key), "{}, line {}: {} is given twice", name_, line, excerpt(key));
@@ -112,7 +166,9 @@ void emit(YAML::Emitter& out, const Json& value) {
 }  // namespace
 
 Json parse_yaml(std::string_view text, std::string_view name) {
+  check(is_utf8(text), "{} is not UTF-8 text; save the file as UTF-8", name);
   try {
+    look_over(text, name);
     return Reader(text, name).value(YAML::Load(std::string(text)));
   } catch (const YAML::Exception& error) {
     fail("{}, line {}: {}; the file is not valid YAML", name, error.mark.line + 1, error.msg);

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <ctime>
 
 #include "hearth/base/environment.h"
@@ -81,11 +82,14 @@ class Job {
   LaunchEnd run() const {
     for (std::int64_t attempt = 0;; ++attempt) {
       SupervisorOptions supervision;
+      supervision.interrupt_grace = std::chrono::seconds(options_.grace_period);
       supervision.output = {plan_.num_processes > 1, options_.log_dir, options_.tee, attempt > 0};
       if (plan_.method == StartMethod::mpirun) supervision.origin = mpirun_line_origin;
       const JobEnd end = supervise(starts(attempt), supervision);
       if (end.status == 0) return {};
-      if (end.interrupted || would_repeat(end) || attempt == options_.max_restarts) return {end.status, describe(end)};
+      const bool resumable = end.status == kInterruptedStatus;
+      if (resumable || end.interrupted || would_repeat(end) || attempt == options_.max_restarts)
+        return {end.status, describe(end)};
       log_warning("{}\nrestarting all processes, restart {} of {}", describe(end), attempt + 1, options_.max_restarts);
     }
   }
@@ -105,6 +109,8 @@ class Job {
   }
 
   std::string describe(const JobEnd& end) const {
+    if (end.status == kInterruptedStatus)
+      return fmt::format("the job was stopped by a signal and can be resumed (status {})", end.status);
     const bool is_mpirun = end.failed_rank == -1;
     const bool among_others = plan_.num_processes > 1;
     std::string sentence =

@@ -9,7 +9,7 @@ namespace hearth::launch {
 
 struct LaunchEnd {
   int status = 0;       // of the rank that failed first
-  std::string failure;  // which rank failed, how, and its last lines
+  std::string failure;  // which rank failed, how, and its last lines; or that the job was stopped and can be resumed
 };
 
 // Runs `hearth launch`. `commands` are the names of Hearth's own commands. If one process is to run, or another

@@ -8,10 +8,10 @@ nn::TransformerConfig bert_config(const Config& config) {
   config.require("add_cross_attention", false);
   nn::TransformerConfig encoder;
   encoder.vocab_size = config.size("vocab_size");
-  encoder.hidden = config.size("hidden_size");
+  encoder.hidden = config.size("hidden_size", Config::kWidest);
   encoder.layers = config.size("num_hidden_layers", Config::kMostLayers);
   encoder.heads = config.size("num_attention_heads", Config::kMostHeads);
-  encoder.intermediate = config.size("intermediate_size");
+  encoder.intermediate = config.size("intermediate_size", Config::kWidest);
   encoder.positions = config.size("max_position_embeddings");
   encoder.token_types = config.size_or("type_vocab_size", 2);
   encoder.eps = config.number_or("layer_norm_eps", 1e-12);

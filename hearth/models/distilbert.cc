@@ -7,10 +7,10 @@ nn::TransformerConfig distilbert_config(const Config& config) {
   config.require("sinusoidal_pos_embds", false);
   nn::TransformerConfig encoder;
   encoder.vocab_size = config.size("vocab_size");
-  encoder.hidden = config.size("dim");
+  encoder.hidden = config.size("dim", Config::kWidest);
   encoder.layers = config.size("n_layers", Config::kMostLayers);
   encoder.heads = config.size("n_heads", Config::kMostHeads);
-  encoder.intermediate = config.size("hidden_dim");
+  encoder.intermediate = config.size("hidden_dim", Config::kWidest);
   encoder.positions = config.size("max_position_embeddings");
   encoder.init_range = config.number_or("initializer_range", 0.02);
   encoder.activation = config.activation("activation");

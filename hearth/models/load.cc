@@ -2,9 +2,8 @@
 #include "hearth/models/pretrained.h"
 
 namespace hearth::models {
-namespace {
 
-std::unique_ptr<Pretrained> make(Config config, const HeadSpec& head, const Freezing& freezing = {}) {
+std::unique_ptr<Pretrained> outline(Config config, const HeadSpec& head, const Freezing& freezing) {
   // Start and end logits: transformers sizes this head by the number of labels as well.
   if (head.kind == HeadKind::question_answering && config.num_labels() != 2) config.forget_labels();
   if (!head.labels.empty()) config.set_labels(head.labels);
@@ -12,8 +11,6 @@ std::unique_ptr<Pretrained> make(Config config, const HeadSpec& head, const Free
   if (head.finetuning_task) config.set_finetuning_task(*head.finetuning_task);
   return std::make_unique<Pretrained>(std::move(config), head.kind, freezing);
 }
-
-}  // namespace
 
 Config load_config(const std::filesystem::path& folder, const LoadOptions& options) {
   Config config = Config::read(options.config_folder.empty() ? folder : options.config_folder);
@@ -23,14 +20,14 @@ Config load_config(const std::filesystem::path& folder, const LoadOptions& optio
 
 std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, const HeadSpec& head,
                                             const LoadOptions& options) {
-  std::unique_ptr<Pretrained> model = make(load_config(folder, options), head, options.freezing);
+  std::unique_ptr<Pretrained> model = outline(load_config(folder, options), head, options.freezing);
   model->load_weights(folder, options.seed, options.ignore_mismatched_sizes);
   return model;
 }
 
 std::unique_ptr<Pretrained> build_model(Config config, const HeadSpec& head, std::uint64_t seed,
                                         const Freezing& freezing) {
-  std::unique_ptr<Pretrained> model = make(std::move(config), head, freezing);
+  std::unique_ptr<Pretrained> model = outline(std::move(config), head, freezing);
   model->initialise_all(seed);
   return model;
 }

@@ -18,7 +18,7 @@ std::string list(const std::vector<std::string>& names) {
   return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kShown, ", "), names.size() - kShown);
 }
 
-// Copies the weights of a folder into a model, and collects what does not fit.
+// Compares the weights of a folder with a model, and copies them into it.
 class Loading {
  public:
   Loading(Pretrained& model, const std::filesystem::path& folder, std::uint64_t seed, bool ignores_shapes)
@@ -28,17 +28,23 @@ class Loading {
         seed_(seed),
         ignores_shapes_(ignores_shapes) {}
 
+  // Before the model takes memory: config.json may ask for any amount of it.
+  void check_fit() {
+    for (const auto& parameter : model_.parameters().parameters())
+      for (const Parameter::Part& part : parameter->parts) compare(part);
+    std::vector<std::string> faults;
+    if (!missing_.empty()) faults.push_back(fmt::format("missing {}", list(missing_)));
+    if (!misshapen_.empty()) faults.push_back(list(misshapen_));
+    check(faults.empty(), "the weights in {} do not fit a {} as {} describes it: {}", folder_, model_.architecture(),
+          model_.config().file(), fmt::join(faults, "; "));
+  }
+
   void load(Parameter& parameter) {
     if (const std::optional<DType> type = narrow_type(parameter)) parameter.store_as(*type);
     for (const Parameter::Part& part : parameter.parts) load(parameter, part);
   }
 
   void report() const {
-    std::vector<std::string> faults;
-    if (!missing_.empty()) faults.push_back(fmt::format("missing {}", list(missing_)));
-    if (!misshapen_.empty()) faults.push_back(list(misshapen_));
-    check(faults.empty(), "the weights in {} do not fit a {}: {}", folder_, model_.architecture(),
-          fmt::join(faults, "; "));
     std::vector<std::string> unused;
     for (const std::string& name : weights_.names())
       if (!used_.contains(name) && !name.ends_with("position_ids")) unused.push_back(name);
@@ -50,41 +56,33 @@ class Loading {
   }
 
  private:
-  void load(const Parameter& parameter, const Parameter::Part& part) {
+  void compare(const Parameter::Part& part) {
     const std::optional<std::string> name = stored_name(part.name);
     const bool of_head = belongs_to_head(part.name);
-    if (!name) {
-      (of_head ? fresh_ : missing_).push_back(part.name);
-      if (of_head) initialise(parameter, part);
-      return;
-    }
+    if (!name) return (of_head ? fresh_ : missing_).push_back(part.name);
     used_.insert(*name);
-    const Tensor stored = weights_.tensor(*name);
-    if (stored.shape() != part.shape) return take_misshapen(parameter, part, *name, stored);
+    const std::vector<std::int64_t>& shape = weights_.entry(*name).shape;
+    if (std::ranges::equal(shape, part.shape.dims())) return;
+    if (ignores_shapes_ && of_head) return fresh_.push_back(part.name);
+    misshapen_.push_back(fmt::format("{} has shape ({}), but {} is needed{}", *name, fmt::join(shape, ", "),
+                                     part.shape.to_string(),
+                                     of_head ? " (--ignore_mismatched_sizes starts it anew)" : ""));
+  }
+
+  void load(const Parameter& parameter, const Parameter::Part& part) {
+    if (std::ranges::find(fresh_, part.name) != fresh_.end())
+      return nn::initialise(model_.builder(), part.name, parameter.master_part(part), seed_);
+    const std::string name = *stored_name(part.name);
+    const Tensor stored = weights_.tensor(name);
     check(stored.type() == DType::f32 || stored.type() == DType::bf16 || stored.type() == DType::f16,
-          "{}: {} has dtype {}; weights must be float32, float16 or bfloat16", folder_, *name,
+          "{}: {} has dtype {}; weights must be float32, float16 or bfloat16", folder_, name,
           hearth::name_of(stored.type()));
     check(kernels::all_finite(stored.type(), stored.size(), stored.raw()),
           "{}: {} has weights that are NaN or infinite, which nothing can be trained from or predicted with: take an "
           "earlier checkpoint or download the model again",
-          weights_.file_of(*name), *name);
+          weights_.file_of(name), name);
     const Tensor to = parameter.master_part(part);
     kernels::convert(stored.type(), stored.raw(), to.type(), to.raw(), stored.size());
-  }
-
-  void take_misshapen(const Parameter& parameter, const Parameter::Part& part, const std::string& name,
-                      const Tensor& stored) {
-    if (ignores_shapes_ && belongs_to_head(part.name)) {
-      fresh_.push_back(part.name);
-      return initialise(parameter, part);
-    }
-    misshapen_.push_back(fmt::format("{} has shape {}, but {} is needed{}", name, stored.shape().to_string(),
-                                     part.shape.to_string(),
-                                     belongs_to_head(part.name) ? " (--ignore_mismatched_sizes starts it anew)" : ""));
-  }
-
-  void initialise(const Parameter& parameter, const Parameter::Part& part) const {
-    nn::initialise(model_.builder(), part.name, parameter.master_part(part), seed_);
   }
 
   std::optional<std::string> stored_name(const std::string& name) const {
@@ -124,6 +122,8 @@ class Loading {
 
 void Pretrained::load_weights(const std::filesystem::path& folder, std::uint64_t seed, bool ignores_shapes) {
   Loading loading(*this, folder, seed, ignores_shapes);
+  loading.check_fit();
+  parameters().allocate();
   for (const auto& parameter : parameters().parameters()) loading.load(*parameter);
   loading.report();
   parameters().mark_changed();

@@ -27,16 +27,22 @@ Tensor in_f32(const Tensor& values) {
 }  // namespace
 Pretrained::Pretrained(Config config, HeadKind head, const Freezing& freezing)
     : config_(std::move(config)),
+      head_kind_(head),
       prefix_(std::string(family_of(config_).prefix) + "."),
       architecture_(std::string(family_of(config_).class_name) + std::string(architecture_suffix(head))),
       backbone_(nn::ParameterScope(builder_, std::string(family_of(config_).prefix)), transformer_config(config_),
                 *family_of(config_).names),
       head_(make_head(head, family_of(config_), config_, nn::ParameterScope(builder_), backbone_)) {
   freeze(parameters(), freezing, family_of(config_), backbone_.config());
-  parameters().allocate();
+}
+
+std::int64_t Pretrained::logits_per_token() const {
+  if (head_kind_ == HeadKind::sequence_classification) return 0;
+  return head_kind_ == HeadKind::masked_lm ? backbone_.config().vocab_size : config_.num_labels();
 }
 
 void Pretrained::initialise_all(std::uint64_t seed) {
+  parameters().allocate();
   for (const NamedParameter& parameter : parameters().named())
     nn::initialise(builder(), parameter.name, parameter.value, seed);
   parameters().mark_changed();

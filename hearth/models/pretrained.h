@@ -16,6 +16,7 @@ namespace hearth::models {
 // A backbone of some family with a head; its weights come from and go to a Hugging Face folder.
 class Pretrained final : public nn::Model {
  public:
+  // Takes no memory for weights: load_weights does, once they are known to fit, or initialise_all.
   Pretrained(Config config, HeadKind head, const Freezing& freezing = {});
 
   // Loads every parameter from the folder's weights: f32, f16 or bf16, names with or without the prefix, old gamma/beta
@@ -32,11 +33,14 @@ class Pretrained final : public nn::Model {
   const Config& config() const { return config_; }
   const nn::TransformerConfig& backbone_config() const { return backbone_.config(); }
   std::int64_t max_positions() const { return backbone_.config().max_tokens(); }
+  std::int64_t layers_in_backward() const { return backbone_.layers_in_backward(); }
+  std::int64_t logits_per_token() const;                             // 0 if the head has logits per sequence
   const std::string& architecture() const { return architecture_; }  // "BertForQuestionAnswering"
   const std::string& prefix() const { return prefix_; }              // "bert.": of the backbone's parameters
 
  private:
   Config config_;
+  HeadKind head_kind_;
   std::string prefix_, architecture_;
   nn::Encoder backbone_;
   std::unique_ptr<Head> head_;
@@ -50,6 +54,8 @@ struct LoadOptions {
   bool ignore_mismatched_sizes = false;
   Freezing freezing = {};
 };
+// A model without memory for its weights, which load_weights() or initialise_all() allocates.
+std::unique_ptr<Pretrained> outline(Config config, const HeadSpec& head, const Freezing& freezing = {});
 // The folder's config.json with the overrides.
 Config load_config(const std::filesystem::path& folder, const LoadOptions& options = {});
 std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, const HeadSpec& head,

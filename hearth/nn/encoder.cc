@@ -1,5 +1,7 @@
 #include "hearth/nn/encoder.h"
 
+#include <algorithm>
+
 #include "hearth/ops/attention.h"
 #include "hearth/ops/dropout.h"
 #include "hearth/ops/embedding.h"
@@ -84,6 +86,15 @@ Var Encoder::operator()(ops::Context& ctx, const Batch& batch) const {
   return x;
 }
 
+bool Encoder::trains_embeddings() const {
+  return word_->trainable || position_->trainable || (type_ != nullptr && type_->trainable);
+}
+
+std::int64_t Encoder::layers_in_backward() const {
+  if (trains_embeddings()) return config_.layers;
+  return std::ranges::end(layers_) - std::ranges::find_if(layers_, &EncoderLayer::trains);
+}
+
 double Encoder::training_flops(const Batch& batch) const {
   const double hidden = static_cast<double>(config_.hidden), tokens = static_cast<double>(batch.tokens());
   const double weights = 4 * hidden * hidden + 2 * hidden * static_cast<double>(config_.intermediate);  // of a layer
@@ -91,7 +102,7 @@ double Encoder::training_flops(const Batch& batch) const {
   for (std::size_t s = 0; s < batch.key_counts.size(); ++s)
     scores += static_cast<double>((batch.starts[s + 1] - batch.starts[s]) * batch.key_counts[s]);
   const double matmuls = 2 * weights * tokens, attention = 4 * hidden * scores;  // of a forward pass
-  bool reaches = word_->trainable || position_->trainable || (type_ != nullptr && type_->trainable);  // backward does
+  bool reaches = trains_embeddings();                                            // backward does
   double flops = 0;
   for (const EncoderLayer& layer : layers_) {
     reaches = reaches || layer.trains();

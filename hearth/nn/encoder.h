@@ -54,10 +54,13 @@ class Encoder {
   // FLOPs of a forward and backward pass: 6 per weight and token, plus the matmuls of attention. Frozen layers need 4,
   // and 2 where no trainable parameter lies below them.
   double training_flops(const Batch& batch) const;
+  // Layers from the lowest one with a trainable parameter, or with one below it, to the last.
+  std::int64_t layers_in_backward() const;
   Parameter& word_embeddings() const { return *word_; }
 
  private:
   std::vector<std::int32_t> position_ids(const Batch& batch) const;
+  bool trains_embeddings() const;
 
   TransformerConfig config_;
   Parameter *word_, *position_, *type_;

@@ -1,13 +1,12 @@
 #include "hearth/optim/moments.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace hearth::optim {
 
 std::vector<Range> ranges(const ParameterStore& parameters, bool by_decay, std::span<const Interval> own) {
   std::vector<Range> alike;
-  for (const Parameter* parameter : parameters.trainable() | std::views::reverse) {
+  for (const Parameter* parameter : parameters.in_arena_order()) {
     const bool decay = by_decay && decays(*parameter);
     const std::int64_t end = parameter->offset + parameter->shape.size();
     if (!alike.empty() && alike.back().decays == decay) {

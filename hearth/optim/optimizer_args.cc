@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <ranges>
 
 #include "hearth/base/error.h"
 
@@ -38,8 +37,9 @@ OptimizerArgs parse_optimizer_args(std::string_view text) {
   std::string given(text);
   std::erase(given, ' ');
   OptimizerArgs args;
-  for (const auto part : std::views::split(given, ',')) {
-    const std::string_view entry(part.begin(), part.end());
+  for (std::size_t begin = 0, end = 0; !given.empty() && end != given.npos; begin = end + 1) {
+    end = given.find(',', begin);
+    const std::string_view entry = std::string_view(given).substr(begin, end - begin);
     const std::size_t equals = entry.find('=');
     check(equals != entry.npos && equals > 0, "--optim_args: '{}' is not key=value; write key=value,key=value", entry);
     const std::string key(entry.substr(0, equals));

@@ -47,13 +47,13 @@ const std::vector<OptimizerKind>& optimizer_kinds() {
   static const std::vector<std::string> betas{"adam_beta1", "adam_beta2"};
   static const std::vector<std::string> betas_and_epsilon{"adam_beta1", "adam_beta2", "adam_epsilon"};
   static const std::vector<OptimizerKind> kinds{
-      {{"adamw_torch", "adamw_torch_fused"}, betas_and_epsilon, {}, true, make<AdamW>},
-      {{"adamw_hf"}, betas_and_epsilon, {}, true, make<AdamWHf>},
-      {{"sgd"}, {}, {{"momentum", 0, 1}}, true, make<Sgd>},
-      {{"adafactor"}, {}, {}, false, make_whole<Adafactor>},
-      {{"adagrad"}, {}, {{"lr_decay", 0}, {"initial_accumulator_value", 0}, {"eps", 1e-10}}, true, make<Adagrad>},
-      {{"rmsprop"}, {}, {{"alpha", 0.99, 1}, {"eps", 1e-8}, {"momentum", 0, 1}}, true, make<RmsProp>},
-      {{"lion_32bit", "lion"}, betas, {}, true, make<Lion>},
+      {{"adamw_torch", "adamw_torch_fused"}, betas_and_epsilon, {}, 2, true, make<AdamW>},
+      {{"adamw_hf"}, betas_and_epsilon, {}, 2, true, make<AdamWHf>},
+      {{"sgd"}, {}, {{"momentum", 0, 1}}, 0, true, make<Sgd>},
+      {{"adafactor"}, {}, {}, 0, false, make_whole<Adafactor>},
+      {{"adagrad"}, {}, {{"lr_decay", 0}, {"initial_accumulator_value", 0}, {"eps", 1e-10}}, 1, true, make<Adagrad>},
+      {{"rmsprop"}, {}, {{"alpha", 0.99, 1}, {"eps", 1e-8}, {"momentum", 0, 1}}, 1, true, make<RmsProp>},
+      {{"lion_32bit", "lion"}, betas, {}, 1, true, make<Lion>},
   };
   return kinds;
 }
@@ -68,6 +68,11 @@ std::vector<std::string> optimizer_names() {
   std::vector<std::string> names;
   for (const OptimizerKind& kind : optimizer_kinds()) names.insert(names.end(), kind.names.begin(), kind.names.end());
   return names;
+}
+
+int moments_per_weight(const OptimizerOptions& options) {
+  const auto momentum = options.args.find("momentum");
+  return optimizer_kind(options.name).moments + (momentum != options.args.end() && momentum->second != 0 ? 1 : 0);
 }
 
 bool can_shard(std::string_view name) { return optimizer_kind(name).can_shard; }

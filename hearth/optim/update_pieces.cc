@@ -22,7 +22,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/simd/chunks.h"
@@ -48,7 +47,7 @@ void cut(const Range& range, std::vector<Piece>& pieces) {
 // units are powers of two.
 void cut_rows(Parameter& parameter, const Range& range, std::vector<Piece>& pieces) {
   const std::int64_t rows = parameter.shape[0], cols = parameter.shape.size() / rows;
-  const std::int64_t unit = std::ranges::max(parameter.copies | std::views::transform(&WeightCopy::row_unit));
+  const std::int64_t unit = std::ranges::max_element(parameter.copies, {}, &WeightCopy::row_unit)->row_unit();
   const std::int64_t piece_rows = std::max<std::int64_t>(1, kernels::kFlatChunk / (unit * cols)) * unit;
   for (std::int64_t row = 0; row < rows; row += piece_rows) {
     const std::int64_t row_end = std::min(rows, row + piece_rows), begin = parameter.offset + row * cols;
@@ -59,8 +58,7 @@ void cut_rows(Parameter& parameter, const Range& range, std::vector<Piece>& piec
 
 void cut(ParameterStore& parameters, const Range& range, std::vector<Piece>& pieces) {
   Range rest = range;  // what is not cut yet
-  // The arena is laid out in reverse order of registration, so reversed is arena order.
-  for (Parameter* parameter : parameters.trainable() | std::views::reverse) {
+  for (Parameter* parameter : parameters.in_arena_order()) {
     const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
     if (parameter->copies.empty() || begin < rest.begin || end > rest.end) continue;
     cut({rest.begin, begin, rest.decays, rest.moments}, pieces);

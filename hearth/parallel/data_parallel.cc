@@ -121,10 +121,14 @@ void DataParallel::load_state(std::int64_t steps, std::int64_t moment_steps,
                               const std::function<void(const optim::Optimizer::State&)>& read) {
   earlier_steps_ = steps - moment_steps;
   optimizer_->set_steps(moment_steps);
-  if (!partition_.sharded()) return read(optimizer_->state());
+  const auto read_and_send = [&](const optim::Optimizer::State& arrays) {
+    if (team_.is_first()) read(arrays);
+    for (const auto& [name, values] : arrays) team_.broadcast(values);
+  };
+  if (!partition_.sharded()) return read_and_send(optimizer_->state());
   for (const auto& [name, moments] : optimizer_->moments()) {
     const Tensor arena = Tensor::zeros({parameters_.size()}, DType::f32);
-    read(optim::named_views(parameters_, arena, name));
+    read_and_send(optim::named_views(parameters_, arena, name));
     std::int64_t at = 0;
     for (const optim::Interval& own : partition_.own()) {
       moments.slice(at, at + own.size()).copy_from(arena.slice(own.begin, own.end));

@@ -41,7 +41,8 @@ class DataParallel {
 
   // The whole optimizer state, for a checkpoint. If sharded, only rank 0 gets it. Every rank must call it.
   optim::Optimizer::State state() const;
-  // `read` fills the arrays it is given, which have the names and shapes of state().
+  // `read` fills the arrays it is given, which have the names and shapes of state(). Every rank must call load_state;
+  // `read` is called on rank 0, which sends the arrays to the others.
   void load_state(std::int64_t steps, std::int64_t moment_steps,
                   const std::function<void(const optim::Optimizer::State&)>& read);
   // Continues after `steps` updates with moments that start at zero.

@@ -25,7 +25,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/rows/elementwise.h"
@@ -50,7 +49,7 @@ void wait_for(const comm::WorkPtr& work) {
 
 std::vector<Parameter*> large_tables(const ParameterStore& parameters) {
   std::vector<Parameter*> tables;
-  for (Parameter* parameter : parameters.trainable() | std::views::reverse)
+  for (Parameter* parameter : parameters.in_arena_order())
     if (parameter->is_embedding && parameter->grad.bytes() >= kLargeTableBytes) tables.push_back(parameter);
   return tables;
 }

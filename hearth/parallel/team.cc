@@ -59,6 +59,18 @@ Team::Team(std::shared_ptr<comm::ProcessGroup> group, int local_rank, bool overl
 
 void Team::barrier() const { group_->barrier()->wait(); }
 
+double Team::smallest(double value) const {
+  group_->all_reduce(&value, 1, DType::f64, comm::ReduceOp::min)->wait();
+  return value;
+}
+
+bool Team::any(bool mine) const {
+  if (size() == 1) return mine;
+  auto all = static_cast<std::int32_t>(mine);
+  group_->all_reduce(&all, 1, DType::i32, comm::ReduceOp::max)->wait();
+  return all != 0;
+}
+
 void Team::broadcast(const Tensor& values) const {
   group_->broadcast(values.raw(), static_cast<std::size_t>(values.size()), values.type(), 0)->wait();
 }

@@ -26,9 +26,11 @@ class Team {
   comm::ProcessGroup& group() const { return *group_; }
 
   void barrier() const;
+  bool any(bool mine) const;  // whether it is true for any member
   // All members get the values or text of rank 0.
   void broadcast(const Tensor& values) const;
   std::string broadcast(std::string text) const;
+  double smallest(double value) const;  // of all members' values
   // On rank 0 the texts of all ranks, in order; empty on the others.
   std::vector<std::string> gather(std::string_view text) const;
 

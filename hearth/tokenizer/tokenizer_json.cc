@@ -12,6 +12,8 @@ namespace {
 
 using io::Json;
 
+constexpr std::int64_t kMostGaps = 1 << 20;  // ids that no token of a vocabulary has
+
 constexpr bool kMergeObjects = true;  // Json::update of an object within an object keeps its other keys
 
 const Json& member(const Json& object, std::string_view key, const std::string& file) {
@@ -19,24 +21,29 @@ const Json& member(const Json& object, std::string_view key, const std::string& 
   return object[key];
 }
 
-std::string type_of(const Json& value) {
-  return value.is_object() ? value.value("type", "of an unnamed type") : value.is_null() ? "missing" : "not an object";
+std::string type_of(const Json& value, const std::string& file) {
+  if (!value.is_object()) return value.is_null() ? "missing" : "not an object";
+  return io::get_string_or(value, "type", "of an unnamed type", file);
 }
 
 // The first versions of the tokenizers library left the model's type out.
-std::string model_type(const Json& model) {
-  if (!model.is_object() || model.contains("type")) return type_of(model);
-  return model.contains("max_input_chars_per_word") ? "WordPiece" : model.contains("merges") ? "BPE" : type_of(model);
+std::string model_type(const Json& model, const std::string& file) {
+  if (model.is_object() && !model.contains("type")) {
+    if (model.contains("max_input_chars_per_word")) return "WordPiece";
+    if (model.contains("merges")) return "BPE";
+  }
+  return type_of(model, file);
 }
 
 Vocabulary read_vocab(const Json& model, const std::string& file) {
   const Json& vocab = member(model, "vocab", file);
   check(vocab.is_object() && !vocab.empty(), "{}: the model's \"vocab\" holds no tokens", file);
+  const std::int64_t end = std::min<std::int64_t>(kMaxVocabulary, std::ssize(vocab) + kMostGaps);
   Vocabulary vocabulary(vocab.size());
   for (const auto& [token, value] : vocab.get_ref<const Json::object_t&>()) {
     const std::int64_t id = value.is_number_integer() ? value.get<std::int64_t>() : -1;
-    check(0 <= id && id < kMaxVocabulary, "{}: the id of token {} is not a whole number under {}", file,
-          io::dump_json(token, io::kOneLine), kMaxVocabulary);
+    check(0 <= id && id < end, "{}: the id of token {} is not a whole number under {}", file,
+          io::dump_json(token, io::kOneLine), end);
     if (static_cast<std::size_t>(id) >= vocabulary.size()) vocabulary.resize(static_cast<std::size_t>(id) + 1);
     vocabulary[static_cast<std::size_t>(id)] = token;
   }
@@ -59,7 +66,7 @@ std::string spell_template(const Json& parts) {
 void read_post_processor(const Json& json, const std::string& file, BertConfig& config) {
   const auto processor = json.find("post_processor");
   if (processor == json.end() || processor->is_null()) return;
-  const std::string type = type_of(*processor);
+  const std::string type = type_of(*processor, file);
   try {
     if (type == "BertProcessing") {
       config.cls_token = processor->at("cls").at(0).get<std::string>();
@@ -68,8 +75,8 @@ void read_post_processor(const Json& json, const std::string& file, BertConfig& 
     }
     check(type == "TemplateProcessing", "{} has the post-processor {}; only BERT's is supported so far", file, type);
     const Json& single = processor->at("single");
-    config.cls_token = single.front().at("SpecialToken").at("id").get<std::string>();
-    config.sep_token = single.back().at("SpecialToken").at("id").get<std::string>();
+    config.cls_token = single.at(0).at("SpecialToken").at("id").get<std::string>();
+    config.sep_token = single.at(single.size() - 1).at("SpecialToken").at("id").get<std::string>();
     const auto& [cls, sep] = std::pair(config.cls_token, config.sep_token);
     const std::string expected = fmt::format("{}:0 $A:0 {}:0", cls, sep);
     const std::string expected_pair = fmt::format("{} $B:1 {}:1", expected, sep);
@@ -125,14 +132,14 @@ Json make_vocab(const BertTokenizer& tokenizer) {
 
 BertConfig parse_tokenizer_json(const Json& json, const std::string& file) {
   const Json& model = member(json, "model", file);
-  if (const std::string type = model_type(model); type != "WordPiece")
+  if (const std::string type = model_type(model, file); type != "WordPiece")
     fail("{} holds a tokenizer of the type {}; only WordPiece is supported so far", file, type);
   const Json& normalizer = member(json, "normalizer", file);
-  check(type_of(normalizer) == "BertNormalizer",
-        "{} has a normalizer that is {}; only BertNormalizer is supported so far", file, type_of(normalizer));
+  check(type_of(normalizer, file) == "BertNormalizer",
+        "{} has a normalizer that is {}; only BertNormalizer is supported so far", file, type_of(normalizer, file));
   const Json& splitter = member(json, "pre_tokenizer", file);
-  check(type_of(splitter) == "BertPreTokenizer",
-        "{} has a pre-tokenizer that is {}; only BertPreTokenizer is supported so far", file, type_of(splitter));
+  check(type_of(splitter, file) == "BertPreTokenizer",
+        "{} has a pre-tokenizer that is {}; only BertPreTokenizer is supported so far", file, type_of(splitter, file));
 
   BertConfig config;
   config.source = file;

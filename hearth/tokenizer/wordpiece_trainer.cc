@@ -168,7 +168,7 @@ void Merger::merge(PairKey pair) {
   pairs_.erase(pair);
   for (const std::uint32_t word : words) merge_in_word(word, left, right, merged);
   std::ranges::sort(grown_);
-  grown_.erase(std::ranges::unique(grown_).begin(), grown_.end());
+  grown_.erase(std::unique(grown_.begin(), grown_.end()), grown_.end());
   for (const PairKey key : grown_)
     if (const auto found = pairs_.find(key); found != pairs_.end()) candidates_.push({found->second.count, key});
   grown_.clear();

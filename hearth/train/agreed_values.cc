@@ -17,6 +17,15 @@ std::string short_digest(const data::Sha256& hash) { return hash.hex().substr(0,
 
 }  // namespace
 
+std::string description_of(const Dataset& data) {
+  data::Sha256 lengths;
+  for (std::int64_t item = 0; item < data.size(); ++item) {
+    const std::int64_t length = data.length(item);
+    lengths.update(std::as_bytes(std::span(&length, 1)));
+  }
+  return fmt::format("{} items (lengths {})", data.size(), short_digest(lengths));
+}
+
 parallel::Team::NamedValues agreed_values(std::span<const Arguments::Resolved> arguments) {
   parallel::Team::NamedValues values;
   for (const Arguments::Resolved& argument : arguments)
@@ -41,14 +50,7 @@ parallel::Team::NamedValues agreed_values(const TrainingArguments& args, const P
 
   if (parameters.trainable_count() < parameters.element_count())  // they are never sent, so each rank must have them
     values.emplace_back("the frozen weights", short_digest(frozen));
-
-  data::Sha256 lengths;
-  for (std::int64_t item = 0; item < train_data.size(); ++item) {
-    const std::int64_t length = train_data.length(item);
-    lengths.update(std::as_bytes(std::span(&length, 1)));
-  }
-  values.emplace_back("the training data",
-                      fmt::format("{} items (lengths {})", train_data.size(), short_digest(lengths)));
+  values.emplace_back("the training data", description_of(train_data));
   return values;
 }
 

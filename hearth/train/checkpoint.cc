@@ -3,37 +3,20 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/io/checkpoint_folders.h"
-#include "hearth/io/file.h"
+#include "hearth/io/folder_checksums.h"
 #include "hearth/io/model_weights.h"
 #include "hearth/io/replace_folder.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/kernels/rows/elementwise.h"
+#include "hearth/train/checkpoint_state.h"
 
 namespace hearth {
 namespace {
-
-io::Json to_json(const optim::Plateau::State& state) {
-  return {{"learning_rate", state.lr},
-          {"best", state.best},
-          {"evaluations_without_gain", state.without_gain},
-          {"cooldown_left", state.cooldown_left}};
-}
-
-void load_plateau(optim::Plateau& plateau, const std::filesystem::path& folder) {
-  const std::string file = (folder / "scheduler.json").string();
-  const io::Json scheduler = std::filesystem::exists(file) ? io::read_json(file) : io::Json::object();
-  if (!scheduler.contains("plateau")) {
-    log_warning("{} has no state of {}: the schedule starts from the beginning", folder.string(), optim::kPlateauName);
-    return;
-  }
-  const io::Json& stored = scheduler["plateau"];
-  plateau.restore({io::get_double(stored, "learning_rate", file), io::get_double(stored, "best", file),
-                   io::get_int(stored, "evaluations_without_gain", file), io::get_int(stored, "cooldown_left", file)});
-}
 
 // Moments of a frozen parameter belong to a run that trained it.
 void check_same_freezing(const io::Safetensors& stored, const ParameterStore& parameters) {
@@ -48,32 +31,70 @@ void check_same_freezing(const io::Safetensors& stored, const ParameterStore& pa
   }
 }
 
-void load_optimizer(parallel::DataParallel& ddp, const ParameterStore& parameters,
-                    const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / "optimizer.safetensors";
-  const io::Safetensors stored = io::Safetensors::open(file);
-  check_same_freezing(stored, parameters);
-  std::size_t used = 0;
-  const auto read = [&](const optim::Optimizer::State& state) {
-    used += state.size();
+// On the first rank: copies the moments of the file into the given arrays.
+class StoredMoments {
+ public:
+  StoredMoments(const std::filesystem::path& file, const ParameterStore& parameters)
+      : stored_(io::Safetensors::open(file)) {
+    check_same_freezing(stored_, parameters);
+  }
+
+  void read(const optim::Optimizer::State& state) {
+    const std::string file = stored_.path().string();
+    used_ += state.size();
     for (const auto& [name, tensor] : state) {
-      check(stored.contains(name), "{} lacks {}: it was written with another --optim or --freeze, or for another model",
-            file.string(), name);
-      const Tensor value = stored.tensor(name);
-      check(value.shape() == tensor.shape() && value.type() == tensor.type(), "{}: {} is {}, this model needs {}",
-            file.string(), name, value.shape().to_string(), tensor.shape().to_string());
+      check(stored_.contains(name),
+            "{} lacks {}: it was written with another --optim or --freeze, or for another model", file, name);
+      const Tensor value = stored_.tensor(name);
+      check(value.shape() == tensor.shape() && value.type() == tensor.type(), "{}: {} is {}, this model needs {}", file,
+            name, value.shape().to_string(), tensor.shape().to_string());
       tensor.copy_from(value);
     }
-  };
-  const std::string name = (folder / "scheduler.json").string();
-  const io::Json scheduler = io::read_json(name);
-  const std::int64_t updates = io::get_int(scheduler, "updates", name);
-  ddp.load_state(updates, io::get_int_or(scheduler, "updates_of_moments", updates, name), read);
-  if (used < stored.names().size())
-    log_warning(
-        "{} contains optimizer state that this run's --optim does not use: another optimizer wrote it. That state is "
-        "ignored, and training will differ",
-        file.string());
+  }
+
+  void warn_of_unused() const {
+    if (used_ < stored_.names().size())
+      log_warning(
+          "{} contains optimizer state that this run's --optim does not use: another optimizer wrote it. That state is "
+          "ignored, and training will differ",
+          stored_.path().string());
+  }
+
+ private:
+  io::Safetensors stored_;
+  std::size_t used_ = 0;
+};
+
+void load_moments(const TrainingProgress& progress, const CheckpointState& state, const std::filesystem::path& folder) {
+  std::optional<StoredMoments> stored;  // on the first rank alone
+  if (progress.ddp.team().is_first()) stored.emplace(folder / "optimizer.safetensors", progress.model.parameters());
+  progress.ddp.load_state(state.updates, state.updates_of_moments,
+                          [&](const optim::Optimizer::State& arrays) { stored->read(arrays); });
+  if (stored) stored->warn_of_unused();
+}
+
+void start_moments_anew(const TrainingProgress& progress, const std::filesystem::path& folder) {
+  progress.ddp.start_anew(progress.state.global_step);
+  if (!progress.ddp.team().is_first()) return;
+  const bool of_torch = std::filesystem::exists(folder / "optimizer.pt");
+  log_warning("{} {}: the optimizer's moments start from zero", folder.string(),
+              of_torch ? "has its optimizer state in optimizer.pt, which only PyTorch reads"
+                       : "has no optimizer state (--save_only_model?)");
+}
+
+// All weights of the first rank: a checkpoint may hold other values of frozen ones than the model that the run began
+// with, and in another dtype.
+void broadcast_weights(ParameterStore& parameters, const parallel::Team& team) {
+  if (team.size() == 1) return;
+  team.broadcast(parameters.master());
+  for (const auto& parameter : parameters.parameters()) {
+    if (parameter->trainable) continue;
+    auto type = static_cast<std::int64_t>(parameter->master.type());
+    team.group().broadcast(&type, 1, DType::i64, 0)->wait();
+    if (static_cast<DType>(type) != parameter->master.type()) parameter->store_as(static_cast<DType>(type));
+    team.broadcast(parameter->master);
+  }
+  parameters.mark_changed();
 }
 
 bool is_exact_in(DType type, const Tensor& values) {
@@ -88,39 +109,48 @@ bool is_exact_in(DType type, const Tensor& values) {
 void save_progress(const TrainingProgress& progress, const optim::Optimizer::State& optimizer,
                    const std::filesystem::path& folder) {
   io::write_safetensors(folder / "optimizer.safetensors", optimizer);
-  io::Json scheduler{{"updates", progress.ddp.steps()}, {"updates_of_moments", progress.ddp.moment_steps()}};
-  if (progress.plateau != nullptr) scheduler["plateau"] = to_json(progress.plateau->state());
-  io::replace_file(folder / "scheduler.json", io::dump_json(scheduler, 2) + "\n");
-  if (progress.scaler.enabled())
-    io::replace_file(folder / "scaler.json", io::dump_json({{"scale", progress.scaler.scale()},
-                                                            {"good_steps", progress.scaler.good_steps()},
-                                                            {"skipped", progress.scaler.skipped()}},
-                                                           2) +
-                                                 "\n");
-  progress.state.save(folder);
+  CheckpointState state;
+  state.trainer = progress.state;
+  state.updates = progress.ddp.steps();
+  state.updates_of_moments = progress.ddp.moment_steps();
+  if (progress.plateau != nullptr) state.plateau = progress.plateau->state();
+  const optim::LossScaler& scaler = progress.scaler;
+  if (scaler.enabled()) state.scaler = {scaler.scale(), scaler.good_steps(), scaler.skipped()};
+  state.save(folder);
+}
+
+void check_checkpoint(const std::filesystem::path& folder) {
+  check(std::filesystem::is_directory(folder), "there is no checkpoint folder {}", folder.string());
+  io::verify_checksums(folder);
+  const CheckpointState state = CheckpointState::from_json(CheckpointState::read(folder), folder);
+  io::ModelWeights::open(folder);
+  if (state.has_moments) io::Safetensors::open(folder / "optimizer.safetensors");
+  if (const std::filesystem::path flags = folder / "training_args.json"; std::filesystem::exists(flags))
+    io::read_json(flags);
 }
 
 void load_progress(const TrainingProgress& progress, const std::filesystem::path& folder) {
-  check(std::filesystem::is_directory(folder), "there is no checkpoint folder {}", folder.string());
-  load_model_weights(progress.model, folder);
-  progress.state = TrainerState::load(folder);
-  if (std::filesystem::exists(folder / "optimizer.safetensors")) {
-    load_optimizer(progress.ddp, progress.model.parameters(), folder);
+  const parallel::Team& team = progress.ddp.team();
+  std::string files;
+  if (team.is_first()) {
+    check_checkpoint(folder);
+    load_model_weights(progress.model, folder);
+    files = io::dump_json(CheckpointState::read(folder), io::kOneLine);
+  }
+  const CheckpointState state =
+      CheckpointState::from_json(io::parse_json(team.broadcast(std::move(files)), folder.string()), folder);
+  broadcast_weights(progress.model.parameters(), team);
+  progress.state = state.trainer;
+  if (state.has_moments) {
+    load_moments(progress, state, folder);
   } else {
-    const bool of_torch = std::filesystem::exists(folder / "optimizer.pt");
-    log_warning("{} {}: the optimizer's moments start from zero", folder.string(),
-                of_torch ? "has its optimizer state in optimizer.pt, which only PyTorch reads"
-                         : "has no optimizer state (--save_only_model?)");
-    progress.ddp.start_anew(progress.state.global_step);
+    start_moments_anew(progress, folder);
   }
-  if (progress.plateau != nullptr) load_plateau(*progress.plateau, folder);
-  const std::filesystem::path scaler = folder / "scaler.json";
-  if (progress.scaler.enabled() && std::filesystem::exists(scaler)) {
-    const io::Json json = io::read_json(scaler);
-    progress.scaler.restore(static_cast<float>(io::get_double(json, "scale", scaler.string())),
-                            io::get_int(json, "good_steps", scaler.string()),
-                            io::get_int(json, "skipped", scaler.string()));
-  }
+  if (progress.plateau != nullptr && state.plateau) progress.plateau->restore(*state.plateau);
+  if (progress.plateau != nullptr && !state.plateau && team.is_first())
+    log_warning("{} has no state of {}: the schedule starts from the beginning", folder.string(), optim::kPlateauName);
+  if (progress.scaler.enabled() && state.scaler)
+    progress.scaler.restore(state.scaler->scale, state.scaler->good_steps, state.scaler->skipped);
 }
 
 void load_model_weights(nn::Model& model, const std::filesystem::path& folder) {
@@ -156,13 +186,13 @@ void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t li
     std::error_code error;
     return std::filesystem::last_write_time(folder, error);
   });
-  auto excess = static_cast<std::int64_t>(folders.size()) - std::max<std::int64_t>(1, limit);
+  const std::int64_t excess = std::ssize(folders) - std::max<std::int64_t>(1, limit);
+  std::vector<std::filesystem::path> oldest;
   for (const std::filesystem::path& folder : folders) {
-    if (excess <= 0) return;
-    if (folder.filename() == just_written.filename() || folder.filename() == best.filename()) continue;
-    io::remove_or_warn(folder);
-    --excess;
+    if (std::ssize(oldest) >= excess) break;
+    if (folder.filename() != just_written.filename() && folder.filename() != best.filename()) oldest.push_back(folder);
   }
+  io::remove_folders(oldest);
 }
 
 }  // namespace hearth

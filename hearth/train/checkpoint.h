@@ -11,8 +11,8 @@
 namespace hearth {
 
 // A checkpoint folder holds the model and optimizer.safetensors (moments), scheduler.json (updates done, state of
-// reduce_lr_on_plateau), scaler.json (with fp16) and trainer_state.json. There is no RNG state to store: random numbers
-// are functions of seed and step.
+// reduce_lr_on_plateau), scaler.json (with fp16), trainer_state.json and checksums.json (size and checksum of each
+// file). There is no RNG state to store: random numbers are functions of seed and step.
 struct TrainingProgress {
   nn::Model& model;
   parallel::DataParallel& ddp;
@@ -24,12 +24,14 @@ struct TrainingProgress {
 // `optimizer` is the ddp's state, which all processes gather together before one of them writes it.
 void save_progress(const TrainingProgress& progress, const optim::Optimizer::State& optimizer,
                    const std::filesystem::path& folder);
+// Every process of the ddp's team calls it; the first one reads the folder and sends what it has read to the others.
 void load_progress(const TrainingProgress& progress, const std::filesystem::path& folder);
+// Throws an Error that names the file if one is missing, cut, damaged or holds an impossible value.
+void check_checkpoint(const std::filesystem::path& folder);
 // Only the weights; the model must have the same parameters.
 void load_model_weights(nn::Model& model, const std::filesystem::path& folder);
 
-// Removes the checkpoints written longest ago until `limit` are left, but never the one just written or the best one. A
-// folder that cannot be removed stays, with a warning.
+// Removes the checkpoints written longest ago until `limit` are left, but never the one just written or the best one.
 void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit,
                         const std::filesystem::path& just_written, const std::filesystem::path& best);
 

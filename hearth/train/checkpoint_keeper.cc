@@ -3,6 +3,7 @@
 #include <ranges>
 
 #include "hearth/io/checkpoint_folders.h"
+#include "hearth/io/folder_checksums.h"
 #include "hearth/io/replace_folder.h"
 #include "hearth/train/checkpoint.h"
 
@@ -30,7 +31,10 @@ void CheckpointKeeper::save(TrainerState& state, const std::function<void(const 
   if (const auto best = own_.find(state.best_global_step); state.best_metric && best != own_.end())
     if (best->second == folder || std::filesystem::exists(best->second))
       state.best_model_checkpoint = best->second.string();
-  io::replace_folder(folder, write);
+  io::replace_folder(folder, [&](const std::filesystem::path& partial) {
+    write(partial);
+    io::write_checksums(partial);
+  });
   if (limit_) rotate_checkpoints(output_dir_, *limit_, folder, state.best_model_checkpoint);
 }
 

@@ -22,7 +22,7 @@ std::string find_fault(nn::Model& model, const parallel::Team& team, std::span<c
   model.parameters().zero_grad();
   for (const BatchPtr& batch : micro_batches) {
     Tape tape;
-    ops::Context ctx = step_context(tape, step, options, &check);
+    ops::Context ctx = training_context(tape, step, options, &check);
     const Var loss = model.forward(ctx, batch).loss;
     tape.backward(loss, result.loss_grad);
   }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/metrics/metrics_json.h"
@@ -19,6 +21,19 @@ std::string metric_text(std::string_view key, const Number& value) {
   if (key == "total_flos") return fmt::format("{}GF", static_cast<long long>(value.as_double()) >> 30);
   if (value.is_integer()) return std::to_string(value.as_integer());
   return io::dump_json(rounded(value.as_double(), 4), io::kOneLine);
+}
+
+// What earlier commands have left in all_results.json. A damaged file must not cost the results of this one.
+io::Json earlier_results(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return io::Json::object();
+  try {
+    io::Json results = io::read_json(file);
+    check(results.is_object(), "{} holds no JSON object", file.string());
+    return results;
+  } catch (const Error& error) {
+    log_warning("{}; the file is replaced", error.what());
+    return io::Json::object();
+  }
 }
 
 }  // namespace
@@ -63,7 +78,7 @@ void save_metrics(const std::filesystem::path& output_dir, std::string_view spli
   io::create_directories(output_dir);
   io::replace_file(output_dir / fmt::format("{}_results.json", split), io::dump_json(to_json(metrics), 4, true));
   const std::filesystem::path all = output_dir / "all_results.json";
-  io::Json merged = std::filesystem::exists(all) ? io::read_json(all) : io::Json::object();
+  io::Json merged = earlier_results(all);
   merged.update(to_json(metrics));
   io::replace_file(all, io::dump_json(merged, 4, true));
 }

@@ -1,6 +1,6 @@
 #include "hearth/train/trainer.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,12 +10,15 @@
 #include "hearth/base/log.h"
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"
+#include "hearth/io/folder_checksums.h"
 #include "hearth/io/json.h"
 #include "hearth/kernels/gemm/peak.h"
 #include "hearth/metrics/metrics_json.h"
 #include "hearth/ops/context.h"
 #include "hearth/train/agreed_values.h"
+#include "hearth/train/batch_size.h"
 #include "hearth/train/best_metric.h"
+#include "hearth/train/changed_settings.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/fault.h"
 #include "hearth/train/profile.h"
@@ -27,6 +30,9 @@ namespace hearth {
 namespace {
 
 constexpr std::size_t kStepsAhead = 2, kBatchesAhead = 2;
+constexpr std::int64_t kBatchesPerQuestion = 16;  // between two questions to all processes whether to stop
+
+struct EvaluationStopped {};  // by hooks_.stop_requested
 
 }  // namespace
 
@@ -57,16 +63,19 @@ Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
         args_.eval_on_start ? "--eval_on_start" : fmt::format("--eval_strategy {}", name_of(args_.eval_strategy)));
   check(train_data_ != nullptr, "[Trainer] there is no data to train on");
   const MemoryStage stage(memory_, "train");
-  const TrainingPlan plan = make_plan(args_, *train_data_, team_.size());
   ddp_ = std::make_unique<parallel::DataParallel>(model_.parameters(), optimizer_options(args_), team_,
                                                   data_parallel_options(args_));
+  if (args_.auto_find_batch_size) find_batch_size(checkpoint);
+  const TrainingPlan plan = make_plan(args_, *train_data_, team_.size());
   begin_schedule(plan.max_steps);
   scaler_ = optim::LossScaler(args_.fp16);
   state_ = {};
   checkpoints_ = CheckpointKeeper(args_.output_dir, args_.save_total_limit);
   nan_guard_ = NanGuard(args_, team_);
   if (checkpoint) resume(*checkpoint, plan.max_steps);
+  const TrainerState stored = state_;
   note_settings(plan);
+  if (checkpoint && team_.is_first()) warn_of_other_settings(stored, *checkpoint);
   announce(plan, args_, *train_data_, model_.parameters().trainable_count());
   speed_ =
       is_quiet() ? Speed() : Speed([format = args_.train_dtype()] { return kernels::measure_matmul_rate(format); });
@@ -75,15 +84,22 @@ Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   running_.restart();
   was_finished_ = checkpoint && is_finished(plan);
   stop_ = was_finished_;
+  interrupted_ = stoppable_ = false;
   std::optional<Profiler> profiler;
   {
     Progress progress("training", plan.max_steps, is_quiet());
     if (args_.eval_on_start && !stop_) log_row(evaluation());
+    if (state_.evaluation_skipped) {
+      const bool ends_epoch = state_.global_step % plan.updates == 0;
+      save_if_due(ends_epoch, evaluate_if_due(ends_epoch));
+    }
     if (args_.profile) profiler.emplace();
     for (std::int64_t epoch = state_.global_step / plan.updates; epoch < plan.epochs && !stop_; ++epoch)
       train_epoch(plan, epoch, progress);
   }
+  stoppable_ = false;
   if (profiler && team_.is_first()) write_profile(*profiler, args_.output_dir);
+  if (interrupted_) return {};
   if (args_.load_best_model_at_end) load_best_model();
   nan_guard_.check_trained(model_.parameters(), checkpoints_);
 
@@ -94,6 +110,14 @@ Metrics Trainer::train(const std::optional<std::filesystem::path>& checkpoint) {
   row.set("step", state_.global_step);
   state_.log_history.push_back(to_json(row));
   return metrics;
+}
+
+// A resumed run starts with the batch size that was found before, as the Trainer does.
+void Trainer::find_batch_size(const std::optional<std::filesystem::path>& checkpoint) {
+  std::int64_t& batch = args_.per_device_train_batch_size;
+  const std::int64_t found_before = checkpoint ? TrainerState::load(*checkpoint).train_batch_size : 0;
+  if (found_before > 0) batch = std::min(batch, found_before);
+  batch = hearth::find_batch_size(model_, *train_data_, batch, step_options(), team_);
 }
 
 bool Trainer::is_finished(const TrainingPlan& plan) const {
@@ -130,14 +154,11 @@ double Trainer::learning_rate() const {
 
 void Trainer::resume(const std::filesystem::path& checkpoint, std::int64_t max_steps) {
   load_progress({model_, *ddp_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, checkpoint);
-  team_.check_agreement({{"the checkpoint's step", std::to_string(state_.global_step)}});
-  broadcast_weights();
   checkpoints_.resume(state_, checkpoint);
   log_info("resuming from {}: step {} of {}", checkpoint.string(), state_.global_step, max_steps);
 }
 
 void Trainer::note_settings(const TrainingPlan& plan) {
-  const TrainerState stored = state_;
   state_.max_steps = plan.max_steps;
   state_.num_train_epochs = plan.epochs;
   state_.train_batch_size = args_.per_device_train_batch_size;
@@ -145,9 +166,16 @@ void Trainer::note_settings(const TrainingPlan& plan) {
   state_.logging_steps = in_steps(args_.logging_steps, plan.max_steps);
   if (args_.eval_steps) state_.eval_steps = in_steps(*args_.eval_steps, plan.max_steps);
   state_.save_steps = in_steps(args_.save_steps, plan.max_steps);
-  const std::string changes = state_.global_step > 0 ? changed_settings(stored, state_) : "";
-  if (!changes.empty() && team_.is_first())
-    log_warning("settings differ from those of the checkpoint that this run resumes from: {}", changes);
+  state_.train_data = description_of(*train_data_);
+}
+
+void Trainer::warn_of_other_settings(const TrainerState& stored, const std::filesystem::path& checkpoint) const {
+  std::vector<std::string> changes = changed_settings(stored, state_);
+  if (const std::filesystem::path file = checkpoint / "training_args.json"; std::filesystem::exists(file))
+    for (std::string& change : changed_flags(io::read_json(file), hooks_.flags)) changes.push_back(std::move(change));
+  if (!changes.empty())
+    log_warning("settings differ from those of the checkpoint that this run resumes from: {}",
+                fmt::join(changes, ", "));
 }
 
 Metrics Trainer::train_metrics(const TrainingPlan& plan, std::int64_t first_step) const {
@@ -183,13 +211,7 @@ void Trainer::train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress
   };
   std::int64_t batches_done = next;
   data::Prefetcher<MicroBatches> prefetched(next_step, kStepsAhead);
-  const StepOptions options{.compute = args_.train_dtype(),
-                            .max_grad_norm = args_.max_grad_norm,
-                            .seed = static_cast<std::uint64_t>(args_.seed),
-                            .gradient_checkpointing = args_.gradient_checkpointing,
-                            .loss = loss_options(),
-                            .nan_policy = args_.nan_policy,
-                            .checks_ops = args_.uses(DebugAid::underflow_overflow)};
+  const StepOptions options = step_options();
   while (!stop_) {
     const Timer step_timer;
     const std::optional<MicroBatches> micro_batches = [&] {
@@ -229,24 +251,28 @@ void Trainer::after_step(const StepResult& result, double lr, bool ends_epoch, P
   progress.update(state_.global_step, {fmt::format("loss {:.4f}", result.loss), fmt::format("lr {:.3g}", lr),
                                        fmt::format("{:.0f} tokens/s", speed_.tokens_per_second()),
                                        fmt::format("{:.0f}% of peak matmul speed", 100 * speed_.matmul_share())});
-  // Stopping within an epoch counts as the end of that epoch.
-  const auto due = [&](Strategy strategy, std::int64_t every) {
-    if (strategy == Strategy::steps) return every > 0 && state_.global_step % every == 0;
-    return strategy == Strategy::epoch && (ends_epoch || stop_);
-  };
   const bool first = args_.logging_first_step && state_.global_step == 1;
   const auto log_if_due = [&] {
-    if (state_.steps_since_log > 0 && (first || due(args_.logging_strategy, state_.logging_steps)))
+    if (state_.steps_since_log > 0 && (first || is_due(args_.logging_strategy, state_.logging_steps, ends_epoch)))
       log_loss(result, lr);
   };
+  stoppable_ = true;
+  interrupted_ = result.stop;
   log_if_due();
-  const double passed = args_.eval_strategy == Strategy::epoch ? state_.epoch : static_cast<double>(state_.global_step);
-  const bool best = due(args_.eval_strategy, state_.eval_steps) && passed >= args_.eval_delay && evaluate();
+  const bool best = evaluate_if_due(ends_epoch);
   log_if_due();  // an evaluation may have stopped the run early
-  const bool last = state_.global_step >= state_.max_steps;
-  if (due(args_.save_strategy, state_.save_steps) || (args_.save_strategy == Strategy::steps && last) ||
-      (args_.save_strategy == Strategy::best && best))
-    save_checkpoint();
+  save_if_due(ends_epoch, best);
+  stop_ = stop_ || interrupted_;
+}
+
+// Stopping within an epoch counts as the end of that epoch, unless the run is to be resumed.
+bool Trainer::is_due(Strategy strategy, std::int64_t every, bool ends_epoch) const {
+  if (strategy == Strategy::steps) return every > 0 && state_.global_step % every == 0;
+  return strategy == Strategy::epoch && (ends_epoch || stop_);
+}
+
+bool Trainer::stop_requested() const {
+  return stoppable_ && hooks_.stop_requested && team_.any(hooks_.stop_requested());
 }
 
 void Trainer::log_loss(const StepResult& result, double lr) {
@@ -297,14 +323,42 @@ bool Trainer::evaluate() {
   return best;
 }
 
-void Trainer::save_checkpoint() {
+// A run that is asked to stop leaves the evaluation to the run that resumes.
+bool Trainer::evaluate_if_due(bool ends_epoch) {
+  state_.evaluation_skipped = false;
+  const double passed = args_.eval_strategy == Strategy::epoch ? state_.epoch : static_cast<double>(state_.global_step);
+  if (!is_due(args_.eval_strategy, state_.eval_steps, ends_epoch) || passed < args_.eval_delay) return false;
+  try {
+    if (!interrupted_) return evaluate();
+  } catch (const EvaluationStopped&) {
+    interrupted_ = true;
+  }
+  state_.evaluation_skipped = true;
+  return false;
+}
+
+// A run that is asked to stop saves a checkpoint to resume from, whatever --save_strategy says.
+void Trainer::save_if_due(bool ends_epoch, bool best) {
+  const bool last = state_.global_step >= state_.max_steps;
+  const bool due = is_due(args_.save_strategy, state_.save_steps, ends_epoch) ||
+                   (args_.save_strategy == Strategy::steps && last) || (args_.save_strategy == Strategy::best && best);
+  bool saved = false;
+  if (due && !interrupted_) {
+    save_checkpoint(args_.save_only_model);
+    saved = !args_.save_only_model;
+    interrupted_ = stop_requested();  // while this step was evaluated or saved
+  }
+  if (interrupted_ && !saved) save_checkpoint(false);
+}
+
+void Trainer::save_checkpoint(bool only_model) {
   if (!nan_guard_.may_save(state_.global_step, model_.parameters(), checkpoints_)) return;
   const optim::Optimizer::State optimizer =
-      args_.save_only_model ? optim::Optimizer::State{} : ddp_->state();  // all processes take part
+      only_model ? optim::Optimizer::State{} : ddp_->state();  // all processes take part
   if (!saves()) return;
   checkpoints_.save(state_, [&](const std::filesystem::path& folder) {
     save_model(folder);
-    if (args_.save_only_model) {
+    if (only_model) {
       state_.save(folder);
     } else {
       save_progress({model_, *ddp_, scaler_, state_, plateau_ ? &*plateau_ : nullptr}, optimizer, folder);
@@ -324,7 +378,13 @@ void Trainer::load_best_weights() {
     return;
   }
   log_info("loading the best model, {}", state_.best_model_checkpoint);
-  load_model_weights(model_, state_.best_model_checkpoint);
+  try {
+    io::verify_checksums(state_.best_model_checkpoint);
+    load_model_weights(model_, state_.best_model_checkpoint);
+  } catch (const Error& error) {
+    log_warning("the best checkpoint cannot be loaded, and the model keeps the weights of the last step: {}",
+                error.what());
+  }
 }
 
 void Trainer::broadcast_weights() {
@@ -337,6 +397,17 @@ ops::LossOptions Trainer::loss_options() const {
   ops::LossOptions options = hooks_.loss;
   options.label_smoothing = static_cast<float>(args_.label_smoothing_factor);
   return options;
+}
+
+StepOptions Trainer::step_options() const {
+  return {.compute = args_.train_dtype(),
+          .max_grad_norm = args_.max_grad_norm,
+          .seed = static_cast<std::uint64_t>(args_.seed),
+          .gradient_checkpointing = args_.gradient_checkpointing,
+          .loss = loss_options(),
+          .stop_requested = hooks_.stop_requested,
+          .nan_policy = args_.nan_policy,
+          .checks_ops = args_.uses(DebugAid::underflow_overflow)};
 }
 
 void Trainer::print_line(const std::string& line) const {
@@ -363,12 +434,15 @@ void Trainer::predict(const Dataset& dataset, const Predicted& predicted) {
       },
       kBatchesAhead);
   Progress progress("evaluating", dataset.size(), is_quiet());
-  while (const std::optional<Work> work = works.next()) {
+  // The ranks evaluate neighbouring batches at the same time. In the last round some may have none.
+  for (std::int64_t round = 0; round * team_.size() * size < dataset.size(); ++round) {
+    if (round % (team_.size() == 1 ? 1 : kBatchesPerQuestion) == 0 && stop_requested()) throw EvaluationStopped();
+    const std::optional<Work> work = works.next();
+    if (!work) break;
     ops::Context ctx;
     ctx.compute = args_.eval_dtype();
     ctx.loss = loss_options();
     predicted(work->first, *work->second, model_.forward(ctx, work->second));
-    // The ranks evaluate neighbouring batches at the same time.
     progress.update(std::min(dataset.size(), work->first.front() + (team_.size() - team_.rank()) * size));
   }
 }

@@ -34,6 +34,9 @@ struct TrainerHooks {
   std::function<Metrics(Trainer&)> evaluate;  // names begin with eval_; the metrics of the first process count
   std::function<void(const std::filesystem::path&)> save_beside;  // what belongs beside the model: its tokenizer
   ops::LossOptions loss;
+  std::vector<Arguments::Resolved> flags;  // of the command, as training_args.json beside a checkpoint holds them
+  // Whether this process was asked to stop; asked from the first step on. All processes have it, or none.
+  std::function<bool()> stop_requested;
 };
 
 // Trains a model as the Hugging Face Trainer does: the same arguments, order of data, schedule, logs and files. In a
@@ -44,10 +47,13 @@ class Trainer {
   Trainer(nn::Model& model, TrainingArguments args, DatasetPtr train_data, TrainerHooks hooks = {},
           parallel::Team team = {});
 
-  // Trains to the end, from the checkpoint if one is given, and returns the train metrics.
+  // Trains to the end, from the checkpoint if one is given, and returns the train metrics. In a team only the first
+  // process reads the checkpoint.
   Metrics train(const std::optional<std::filesystem::path>& checkpoint = std::nullopt);
   // True after train() was given the checkpoint of a finished run: no step was left to make.
   bool was_finished() const { return was_finished_; }
+  // True after a process was asked to stop: train() ended early, and the checkpoint of the last step is whole.
+  bool was_interrupted() const { return interrupted_; }
 
   // Runs the model over a dataset in order, without dropout, and passes each batch with its output to `predicted`. In a
   // team each process runs its share of the batches; every item is in exactly one of them.
@@ -75,16 +81,23 @@ class Trainer {
   void resume(const std::filesystem::path& checkpoint, std::int64_t max_steps);
   bool is_finished(const TrainingPlan& plan) const;
   void note_settings(const TrainingPlan& plan);
+  void warn_of_other_settings(const TrainerState& stored, const std::filesystem::path& checkpoint) const;
   double learning_rate() const;  // of the next update
   ops::LossOptions loss_options() const;
+  StepOptions step_options() const;
+  void find_batch_size(const std::optional<std::filesystem::path>& checkpoint);
   Metrics train_metrics(const TrainingPlan& plan, std::int64_t first_step) const;
   void train_epoch(const TrainingPlan& plan, std::int64_t epoch, Progress& progress);
   void after_step(const StepResult& result, double lr, bool ends_epoch, Progress& progress);
+  bool is_due(Strategy strategy, std::int64_t every, bool ends_epoch) const;
+  bool stop_requested() const;  // from any process; each must call it
   void log_row(Metrics row);
   void log_loss(const StepResult& result, double lr);
   Metrics evaluation();
-  bool evaluate();  // true: the best so far
-  void save_checkpoint();
+  bool evaluate();                        // true: the best so far
+  bool evaluate_if_due(bool ends_epoch);  // likewise
+  void save_if_due(bool ends_epoch, bool best);
+  void save_checkpoint(bool only_model);
   void load_best_model();
   void load_best_weights();
 
@@ -106,6 +119,7 @@ class Trainer {
   MemoryMetrics memory_;
   double preparation_seconds_ = 0;
   bool stop_ = false, was_finished_ = false;
+  bool stoppable_ = false, interrupted_ = false;  // since the first step; by hooks_.stop_requested
 };
 
 }  // namespace hearth

@@ -17,6 +17,7 @@ struct TrainerState {
   double total_flos = 0;
   std::int64_t num_input_tokens_seen = 0;
   std::int64_t logging_steps = 500, eval_steps = 500, save_steps = 500, train_batch_size = 0, world_size = 0;
+  std::string train_data;  // what the run trains on, as description_of() says it; empty: not known
   std::optional<double> best_metric;
   std::int64_t best_global_step = 0;
   std::string best_model_checkpoint;          // empty: none was saved
@@ -26,16 +27,14 @@ struct TrainerState {
   double loss_sum = 0;        // of all steps
   double loss_since_log = 0;  // of the steps since the last log
   std::int64_t steps_since_log = 0;
-  std::int64_t skipped_steps = 0;  // by --nan_policy skip; those of fp16's loss scaling are counted by the scaler
+  std::int64_t skipped_steps = 0;   // by --nan_policy skip; those of fp16's loss scaling are counted by the scaler
+  bool evaluation_skipped = false;  // the evaluation of this step, by a run that was asked to stop
 
   io::Json to_json() const;
-  static TrainerState from_json(const io::Json& json, const std::string& file);
+  static TrainerState from_json(const io::Json& json, const std::string& file);  // checks every value
 
   void save(const std::filesystem::path& folder) const;  // trainer_state.json
   static TrainerState load(const std::filesystem::path& folder);
 };
-
-// "save_steps 500 -> 100, ...": the settings of a stored state that have changed.
-std::string changed_settings(const TrainerState& stored, const TrainerState& now);
 
 }  // namespace hearth

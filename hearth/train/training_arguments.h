@@ -21,6 +21,7 @@ struct TrainingArguments {
   std::optional<std::string> resume_from_checkpoint;  // a folder, or "True": the last checkpoint in output_dir
 
   std::int64_t per_device_train_batch_size = 8, per_device_eval_batch_size = 8;
+  bool auto_find_batch_size = false;  // halve per_device_train_batch_size until it fits
   std::int64_t gradient_accumulation_steps = 1;
   double num_train_epochs = 3.0;
   std::int64_t max_steps = -1;  // from 0 on it decides, instead of num_train_epochs

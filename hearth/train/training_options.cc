@@ -16,14 +16,15 @@ void declare_job(Arguments& options, TrainingArguments& args) {
   options.section("Job");
   options.add("output_dir", &args.output_dir, "folder for the model, checkpoints, logs and results").per_process();
   options
-      .add("overwrite_output_dir", &args.overwrite_output_dir, "train from the start even if output_dir is not empty")
+      .add("overwrite_output_dir", &args.overwrite_output_dir,
+           "train from the start even if output_dir is not empty, and remove the checkpoints in it")
       .per_process();
   options.add("do_train", &args.do_train, "run training");
   options.add("do_eval", &args.do_eval, "run evaluation on the validation file");
   options.add("do_predict", &args.do_predict, "run predictions on the test file");
   options
       .add("resume_from_checkpoint", &args.resume_from_checkpoint,
-           "checkpoint folder to resume from; True: the last checkpoint in output_dir")
+           "checkpoint folder to resume from; True: the last good checkpoint in output_dir")
       .per_process();
   options.add("seed", &args.seed, "random seed of new weights, data order and dropout")
       .at_least(0)
@@ -45,6 +46,8 @@ void declare_training(Arguments& options, TrainingArguments& args) {
       .alias("per_gpu_train_batch_size")
       .at_least(1)
       .at_most(kLargestBatch);
+  options.add("auto_find_batch_size", &args.auto_find_batch_size,
+              "halve the training batch size until a batch of the longest examples fits into memory");
   options
       .add("gradient_accumulation_steps", &args.gradient_accumulation_steps,
            "batches whose gradients are accumulated per optimizer step")
@@ -227,11 +230,9 @@ void declare_foreign(Arguments& options) {
          {"report_to...", "logging_dir", "run_name", "project", "trackio_space_id", "trackio_bucket_id",
           "trackio_static_space_id"},
          "trackers are not implemented yet; logs go to the terminal and to trainer_state.json");
-  ignore(options, {"auto_find_batch_size"}, {},
-         "it is not implemented yet; if memory runs out, lower --per_device_train_batch_size");
   ignore(options, {"full_determinism"}, {}, "training is always deterministic");
   ignore(options, {"save_safetensors"}, {}, "weights are always saved as safetensors");
-  ignore(options, {"enable_jit_checkpoint"}, {}, "it is not implemented yet; --save_steps saves more often");
+  ignore(options, {"enable_jit_checkpoint"}, {}, "a signal always saves a checkpoint before the run ends");
   ignore(options, {"restore_callback_states_from_checkpoint"}, {}, "resuming always restores the whole state");
   ignore(options,
          {"remove_unused_columns", "prediction_loss_only", "eval_do_concat_batches", "eval_use_gather_object",

@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-ops::Context step_context(Tape& tape, std::uint64_t step, const StepOptions& options, ops::FiniteCheck* check) {
+ops::Context training_context(Tape& tape, std::uint64_t step, const StepOptions& options, ops::FiniteCheck* check) {
   ops::Context ctx;
   ctx.tape = &tape;
   ctx.compute = options.compute;
@@ -38,14 +38,15 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
   model.parameters().zero_grad();
   for (const BatchPtr& batch : micro_batches) {
     Tape tape;
-    ops::Context ctx = step_context(tape, step, options, options.checks_ops ? &ops_check : nullptr);
+    ops::Context ctx = training_context(tape, step, options, options.checks_ops ? &ops_check : nullptr);
     const Var loss = model.forward(ctx, batch).loss;
     check(loss.defined(), "[training_step] the batch has no labels to compute a loss from");
     result.loss += double{loss.value().item()} / count;
     result.tokens += static_cast<double>(batch->tokens());
     result.flops += model.training_flops(*batch);
     if (&batch == &micro_batches.back()) {
-      ddp.backward(tape, loss, result.loss_grad, std::array{result.loss / world, result.tokens, result.flops});
+      const double stop = options.stop_requested && options.stop_requested() ? 1 : 0;
+      ddp.backward(tape, loss, result.loss_grad, std::array{result.loss / world, result.tokens, result.flops, stop});
     } else {
       tape.backward(loss, result.loss_grad);
     }
@@ -54,6 +55,7 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
   result.loss = sums[0];
   result.tokens = sums[1];
   result.flops = sums[2];
+  result.stop = sums[3] > 0;
 
   result.grad_norm = ddp.grad_norm() / scale;
   if (options.checks_ops) result.fault = first_fault(ddp.team(), ops_check);

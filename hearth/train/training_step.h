@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -17,6 +18,7 @@ struct StepOptions {
   std::uint64_t seed = 42;
   bool gradient_checkpointing = false;
   ops::LossOptions loss = {};
+  std::function<bool()> stop_requested = {};  // whether this process was asked to stop; called once per step
   NanPolicy nan_policy = NanPolicy::stop;
   bool checks_ops = false;  // --debug underflow_overflow
 };
@@ -29,10 +31,12 @@ struct StepResult {
   float loss_grad = 1;           // that the backward passes started from
   std::string fault;             // with checks_ops: what the check of the first process that has any found
   double tokens = 0, flops = 0;  // of all processes
+  bool stop = false;             // a process was asked to stop; the same on all of them
 };
 
-// The settings of the forward passes of a step.
-ops::Context step_context(Tape& tape, std::uint64_t step, const StepOptions& options, ops::FiniteCheck* check);
+// The settings of a forward pass of training that `tape` records. `step` seeds dropout. `check` looks at every op.
+ops::Context training_context(Tape& tape, std::uint64_t step, const StepOptions& options,
+                              ops::FiniteCheck* check = nullptr);
 
 // One update of the weights from the micro-batches whose gradients are accumulated; every process has the same number
 // of them. `step` is the number of the update, which seeds dropout.

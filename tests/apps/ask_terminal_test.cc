@@ -34,15 +34,16 @@ class Session {
   void type(std::string_view keys) const { ASSERT_EQ(write(terminal_, keys.data(), keys.size()), std::ssize(keys)); }
 
   // The screen output up to and including `text`.
-  std::string until(std::string_view text) {
+  std::string until(std::string_view text) const {
     std::string shown;
-    while (shown.find(text) == shown.npos) {
-      pollfd waiting{terminal_, POLLIN, 0};
-      char byte = 0;
-      if (poll(&waiting, 1, 60000) != 1 || ::read(terminal_, &byte, 1) != 1) break;
-      shown += byte;
-    }
+    while (shown.find(text) == shown.npos && read_byte(shown)) continue;
     EXPECT_TRUE(contains(shown, text));
+    return shown;
+  }
+  // The screen output up to its end.
+  std::string rest() const {
+    std::string shown;
+    while (read_byte(shown)) continue;
     return shown;
   }
 
@@ -59,6 +60,14 @@ class Session {
   }
 
  private:
+  bool read_byte(std::string& shown) const {
+    pollfd waiting{terminal_, POLLIN, 0};
+    char byte = 0;
+    if (poll(&waiting, 1, 60000) != 1 || ::read(terminal_, &byte, 1) != 1) return false;
+    shown += byte;
+    return true;
+  }
+
   int terminal_ = -1;
   pid_t process_ = -1;
 };
@@ -96,6 +105,16 @@ TEST_F(AskOnATerminal, LinesAreEditedAndRecalled) {
   again.until("question> ");
   again.type("\x03");  // Ctrl-C
   EXPECT_NE(again.status(), 0);
+}
+
+TEST_F(AskOnATerminal, AnswersAreNotObeyed) {
+  write("context.txt", "a \x1b]0;owned\a b");
+  Session session(folder(), {"ask", "--model", start_model().string(), "--context", "context.txt", "--n_best", "1000",
+                             "--question", "Who?"});
+  const std::string shown = session.rest();
+  EXPECT_TRUE(contains(shown, R"(\x1b]0;owned\x07 b  ()")) << shown;
+  EXPECT_EQ(shown.find_first_of("\x1b\a"), shown.npos) << shown;
+  EXPECT_EQ(session.status(), 0);
 }
 
 }  // namespace

@@ -145,6 +145,66 @@ TEST_F(BadInput, ModelsThatDoNotFit) {
   expect_error("--do_eval --config_overrides num_attention_heads=5", {"number of attention heads, 5"});
 }
 
+// Every file that a command reads, in turn, is a pipe that nobody writes to, a device and a folder.
+TEST_F(BadInput, SpecialFilesAreRefusedAtOnce) {
+  const std::string flags = "--do_eval" + copy_of_model("model");
+  write("flags.yaml", "do_eval: true\n");
+  const auto expect_refused = [&](const std::string& file, const std::string& command) {
+    const std::vector<std::pair<std::string, std::string>> kinds{
+        {"mkfifo ", "a pipe"}, {"ln -s /dev/zero ", "a device"}, {"mkdir ", "Is a directory"}};
+    for (const auto& [make, kind] : kinds) {
+      fs::rename(folder() / file, folder() / "kept");
+      const std::string error = hearth(command, make + file + "; timeout 120").error();
+      EXPECT_TRUE(contains(error, file) && contains(error, kind)) << error;
+      fs::remove(folder() / file);
+      fs::rename(folder() / "kept", folder() / file);
+    }
+  };
+  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"})
+    expect_refused("model/" + std::string(file), job() + " --output_dir out " + flags);
+  fs::copy(kFixtures / "train.json", folder() / "train.json");
+  expect_refused("train.json", job() + " --output_dir out --do_train --train_file train.json");
+  expect_refused("flags.yaml", "run_qa flags.yaml");
+  write("launch.yaml", "distributed_type: MULTI_CPU\n");
+  expect_refused("launch.yaml", "launch --config_file launch.yaml --dry_run run_qa");
+  write("hosts", "localhost\n");
+  expect_refused("hosts", "launch --mpirun_hostfile hosts --dry_run run_qa");
+}
+
+TEST_F(BadInput, StandardInputIsReadOnPurpose) {
+  const std::string ask = "ask --question Who? --json --model " + start_model().string();
+  for (const char* context : {" --context -", " --context /dev/stdin"}) {
+    const Outcome outcome = hearth(ask + context, "echo Ada lives. |");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(contains(outcome.out, "\"question\": \"Who?\"")) << outcome.out;
+  }
+}
+
+TEST_F(BadInput, MessagesDoNotPassOnControlCharacters) {
+  write("odd.json", R"({"learning\u0000rate\u001b[2J\u202e": 1})");
+  const std::string error = hearth("run_qa odd.json").error();
+  EXPECT_TRUE(contains(error, R"(there is no option learning\x00rate\x1b[2J\u202e)")) << error;
+}
+
+TEST_F(BadInput, WholeNumbersAreNotCutToTheirLowBits) {
+  for (const char* number : {"4294967296", "4294967297", "9223372036854775807", "9223372036854775808"}) {
+    const std::string ask = "ask --model " + start_model().string() + " --context_text Ada --question Who? ";
+    for (const char* flag : {"--max_answer_length ", "--n_best_size ", "--n_best ", "--doc_stride "}) {
+      const Outcome outcome = hearth(ask + flag + number);
+      EXPECT_EQ(outcome.status, 2) << flag << number << outcome.err;
+    }
+    for (const char* flag : {"--num_threads ", "--local_rank ", "--seed ", "--n_best_size "}) {
+      const Outcome outcome = run_qa(std::string("--do_train --output_dir out ") + flag + number);
+      EXPECT_EQ(outcome.status, 2) << flag << number << outcome.err;
+    }
+    for (const char* flag : {"--num_processes ", "--num_machines ", "--ninstances ", "--ncores_per_instance ",
+                             "--ccl_worker_count ", "--mpirun_ccl "}) {
+      const Outcome outcome = hearth("launch --dry_run --no_config_file " + std::string(flag) + number + " env");
+      EXPECT_EQ(outcome.status, 2) << flag << number << outcome.err;
+    }
+  }
+}
+
 TEST_F(BadInput, ATokenizerOfAnotherModel) {
   std::string vocabulary;
   for (int i = 0; i < 100; ++i) vocabulary += "[unused" + std::to_string(i) + "]\n";

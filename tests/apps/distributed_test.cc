@@ -89,6 +89,20 @@ TEST_F(Distributed, ShardsOfTwoAreResumedByOne) {
   expect_same_losses("one", "two");
 }
 
+// The second rank works in another folder, as on a host that does not share the first one's disk.
+TEST_F(Distributed, OnlyTheFirstRankNeedsToSeeTheCheckpoint) {
+  const std::string flags = "--max_steps 4 --save_steps 2 --sharded_optimizer --output_dir ";
+  two(flags + "whole");
+  fs::create_directories(folder() / "elsewhere");
+  fs::create_directories(folder() / "cut");
+  fs::copy(folder() / "whole/checkpoint-2", folder() / "cut/checkpoint-2");
+  const Outcome first = two(flags + "cut", "sh -c '[ $RANK = 0 ] || cd elsewhere; exec \"$0\" \"$@\"'");
+  EXPECT_TRUE(contains(first.out, "resuming from cut/checkpoint-2: step 2 of 4")) << first.out;
+  EXPECT_TRUE(fs::is_empty(folder() / "elsewhere"));
+  for (const char* file : {"model.safetensors", "checkpoint-4/optimizer.safetensors"})
+    EXPECT_TRUE(same(fs::path("whole") / file, fs::path("cut") / file)) << file;
+}
+
 TEST_F(Distributed, RanksThatDisagreeEnd) {
   const auto expect_errors = [&](const std::string& second_flags, const std::string& complaint) {
     const std::string flags = words("--overwrite_output_dir --output_dir out --seed 3");

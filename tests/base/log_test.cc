@@ -37,6 +37,13 @@ TEST_F(Log, WithoutASinkGoesToStderr) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "hello\nwarning: careful\n");
 }
 
+TEST_F(Log, IsPrintable) {
+  std::string seen;
+  set_log_sink([&](LogLevel, std::string_view message) { seen += message; });
+  log_info("{}, {}", std::string_view("nul\0nul", 7), "\x1b]0;title\a");
+  EXPECT_EQ(seen, R"(nul\x00nul, \x1b]0;title\x07)");
+}
+
 TEST_F(Log, TheLevelSilencesMessagesBelowIt) {
   std::string seen;
   set_log_sink([&](LogLevel, std::string_view message) { seen += message; });
@@ -69,6 +76,11 @@ TEST(Check, ThrowsTheFormattedSentence) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "[matmul] 3 columns against 4 rows");
   }
+}
+
+TEST(Error, IsPrintableAndNotCutShort) {
+  EXPECT_STREQ(Error(std::string("the key nul\0nul\x1b[2J is unknown", 30)).what(),
+               R"(the key nul\x00nul\x1b[2J is unknown)");
 }
 
 }  // namespace

@@ -13,12 +13,19 @@ TEST(TextLayout, CountsColumnsNotBytes) {
   EXPECT_EQ(columns_of("é"), 1u);
   EXPECT_EQ(columns_of("e\u0301"), 1u);  // a combining accent
   EXPECT_EQ(columns_of("中文"), 4u);
-  EXPECT_EQ(columns_of("a\xff"), 2u);  // shown as "a?"
+  EXPECT_EQ(columns_of("a\xff"), 5u);  // shown as "a\xff"
 }
 
 TEST(TextLayout, PrintableHasNoControlCharacters) {
   EXPECT_EQ(printable("naïve 中.json"), "naïve 中.json");
-  EXPECT_EQ(printable(std::string_view("a\x1b[2Jb\n\t\0c\x7f\xff", 12)), "a?[2Jb???c??");
+  EXPECT_EQ(printable(std::string_view("a\x1b[2Jb\n\t\0c\x7f\xff", 12)), R"(a\x1b[2Jb\x0a\x09\x00c\x7f\xff)");
+  EXPECT_EQ(printable("\u0085 \u202egnp.exe\u2066"), R"(\u0085 \u202egnp.exe\u2066)");
+  EXPECT_EQ(printable("cut \xe4\xb8"), R"(cut \xe4\xb8)");
+  EXPECT_EQ(printable(R"(\x1b)"), R"(\x1b)");
+}
+
+TEST(TextLayout, PrintableLinesKeepTheirLayout) {
+  EXPECT_EQ(printable_lines("a\tb\n\x1b[31mc\r\n"), "a\tb\n\\x1b[31mc\\x0d\n");
 }
 
 TEST(TextLayout, ShortenedKeepsWholeCharacters) {

@@ -1,4 +1,4 @@
-#include "hearth/bench/memory_estimate.h"
+#include "hearth/models/memory_estimate.h"
 
 #include <cmath>
 
@@ -7,23 +7,35 @@
 #include "hearth/bench/workload.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/system.h"
+#include "hearth/kernels/gemm/gemm.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/optim/optimizers.h"
 #include "hearth/train/training_step.h"
 #include "tests/support.h"
 
 namespace hearth::bench {
 namespace {
 
-MemoryPlan small_plan(DType dtype) {
+using models::estimate_memory;
+using models::HeadKind;
+using models::MemoryEstimate;
+using models::MemoryPlan;
+
+constexpr std::int64_t kSequence = 128;
+
+MemoryPlan small_plan(DType dtype, std::int64_t batch = 8) {
   MemoryPlan plan;
-  plan.batch = 8;
-  plan.seq = 128;
+  plan.tokens = batch * kSequence;
+  plan.longest = kSequence;
   plan.dtype = dtype;
   plan.threads = 2;
   return plan;
 }
 
-nn::TransformerConfig tiny() { return transformer_config(model_config("bert-tiny")); }
+std::unique_ptr<models::Pretrained> tiny(const models::Freezing& freezing = {},
+                                         HeadKind head = HeadKind::question_answering) {
+  return models::outline(model_config("bert-tiny"), head, freezing);
+}
 
 // The program and its libraries are a fifth of so small a model's peak, and of another size on another system.
 constexpr double kOfTheProgram = 8 << 20;
@@ -34,34 +46,38 @@ constexpr double kOfTheProgram = 8 << 20;
   std::exit(std::abs(estimated - measured) < 0.1 * measured + kOfTheProgram ? 0 : 1);
 }
 
-[[noreturn]] void compare_with_bench(const MemoryPlan& plan) {
+[[noreturn]] void compare_with_bench(DType dtype) {
+  constexpr std::int64_t kBatch = 8;
+  const MemoryPlan plan = small_plan(dtype, kBatch);
   cpu::set_num_threads(static_cast<int>(plan.threads));
   TrainBenchOptions options;
   options.model = "bert-tiny";
-  options.batch = plan.batch;
-  options.seq = plan.seq;
-  options.dtype = plan.dtype;
+  options.batch = kBatch;
+  options.seq = kSequence;
+  options.dtype = dtype;
   options.steps = 1;
   options.warmup = 1;
   exit_by_closeness(static_cast<double>(bench_train(options).peak_resident_bytes),
-                    estimate_memory(tiny(), plan).total());
+                    estimate_memory(*tiny(), plan).total());
 }
 
-// With more tokens, so that activations are most of it.
-[[noreturn]] void compare_with_checkpointed_steps() {
-  MemoryPlan plan = small_plan(DType::f32);
-  plan.batch = 24;
-  plan.gradient_checkpointing = true;
+// One step with more tokens, so that activations are most of it.
+[[noreturn]] void compare_with_step(bool checkpointing, const optim::OptimizerOptions& optimizer = {},
+                                    const models::Freezing& freezing = {}) {
+  constexpr std::int64_t kBatch = 24;
+  MemoryPlan plan = small_plan(DType::f32, kBatch);
+  plan.gradient_checkpointing = checkpointing;
+  plan.moments = optim::moments_per_weight(optimizer);
   cpu::set_num_threads(static_cast<int>(plan.threads));
-  const auto model = models::build_model(model_config("bert-tiny"), models::HeadKind::question_answering, 42);
-  parallel::DataParallel ddp(model->parameters(), {});
+  const auto model = models::build_model(model_config("bert-tiny"), HeadKind::question_answering, 42, freezing);
+  parallel::DataParallel ddp(model->parameters(), optimizer);
   optim::LossScaler scaler(false);
-  Workload workload(model->backbone_config(), plan.batch, plan.seq, {});
+  Workload workload(model->backbone_config(), kBatch, kSequence, {});
   const BatchPtr batch = shared_batch(workload.next());
   training_step(*model, ddp, scaler, std::span(&batch, 1), 0, 3e-5,
-                {.compute = plan.dtype, .gradient_checkpointing = true});
+                {.compute = plan.dtype, .gradient_checkpointing = checkpointing});
   exit_by_closeness(static_cast<double>(cpu::process_usage().peak_resident_bytes),
-                    estimate_memory(tiny(), plan).total());
+                    estimate_memory(*model, plan).total());
 }
 
 class MemoryEstimateDeathTest : public testing::Test {
@@ -74,36 +90,73 @@ class MemoryEstimateDeathTest : public testing::Test {
 
 TEST_F(MemoryEstimateDeathTest, IsWithinATenthOfWhatTheBenchmarkMeasures) {
   for (const DType dtype : {DType::f32, DType::bf16})
-    EXPECT_EXIT(compare_with_bench(small_plan(dtype)), testing::ExitedWithCode(0), "measured");
+    EXPECT_EXIT(compare_with_bench(dtype), testing::ExitedWithCode(0), "measured");
+}
+
+TEST_F(MemoryEstimateDeathTest, IsWithinATenthWithFrozenLayers) {
+  for (const std::int64_t layers : {1, 2})
+    EXPECT_EXIT(compare_with_step(false, {}, {{}, layers}), testing::ExitedWithCode(0), "measured");
 }
 
 TEST_F(MemoryEstimateDeathTest, IsWithinATenthWithGradientCheckpointing) {
-  EXPECT_EXIT(compare_with_checkpointed_steps(), testing::ExitedWithCode(0), "measured");
+  EXPECT_EXIT(compare_with_step(true), testing::ExitedWithCode(0), "measured");
+}
+
+TEST_F(MemoryEstimateDeathTest, IsWithinATenthWithOptimizersThatKeepLess) {
+  for (const char* name : {"sgd", "lion", "adafactor"})
+    EXPECT_EXIT(compare_with_step(false, {.name = name, .args = {}}), testing::ExitedWithCode(0), "measured");
 }
 
 TEST(MemoryEstimateTest, CountsTheWeightsOfTheModel) {
-  const auto model = models::build_model(model_config("bert-tiny"), models::HeadKind::question_answering, 42);
-  const MemoryEstimate estimate = estimate_memory(tiny(), small_plan(DType::bf16));
+  const auto model = models::build_model(model_config("bert-tiny"), HeadKind::question_answering, 42);
+  const MemoryEstimate estimate = estimate_memory(*tiny(), small_plan(DType::bf16));
   EXPECT_EQ(estimate.weights, 4.0 * static_cast<double>(model->parameters().element_count()));
-  EXPECT_EQ(estimate.copies, 2.0 * (2 * (4 * 128 * 128 + 2 * 128 * 512) + 2 * 128));
-  EXPECT_EQ(estimate_memory(tiny(), small_plan(DType::f32)).copies, 0);
+  const int copies = kernels::choose_gemm(DType::bf16).pack == nullptr ? 1 : 2;  // two packed layouts per weight
+  EXPECT_EQ(estimate.copies, 2.0 * copies * (2 * (4 * 128 * 128 + 2 * 128 * 512) + 2 * 128));
+  EXPECT_EQ(estimate_memory(*tiny(), small_plan(DType::f32)).copies, 0);
+}
+
+TEST(MemoryEstimateTest, FrozenLayersHaveWeightsAlone) {
+  const auto frozen = tiny({{}, 1});
+  const MemoryEstimate all = estimate_memory(*tiny(), small_plan(DType::f32));
+  const MemoryEstimate some = estimate_memory(*frozen, small_plan(DType::f32));
+  EXPECT_EQ(some.weights, all.weights);
+  EXPECT_EQ(some.gradients, 4.0 * static_cast<double>(frozen->parameters().trainable_count()));
+  EXPECT_EQ(some.optimizer, 2 * some.gradients);
+  EXPECT_LT(some.activations, 0.7 * all.activations);
+  const auto narrow = models::outline(
+      [] {
+        models::Config config = model_config("bert-tiny");
+        config.override_fields("torch_dtype=bfloat16", std::vector<std::string_view>{"torch_dtype"});
+        return config;
+      }(),
+      HeadKind::question_answering, {{}, 2});
+  EXPECT_LT(estimate_memory(*narrow, small_plan(DType::f32)).weights, 0.51 * all.weights);
+}
+
+TEST(MemoryEstimateTest, KnowsTheHeads) {
+  const auto activations = [](HeadKind head) {
+    return estimate_memory(*tiny({}, head), small_plan(DType::f32)).activations;
+  };
+  const double logits = 2 * 4.0 * 8 * kSequence;  // and their gradients, per label
+  EXPECT_EQ(activations(HeadKind::question_answering) - activations(HeadKind::sequence_classification), 2 * logits);
+  EXPECT_EQ(activations(HeadKind::masked_lm) - activations(HeadKind::sequence_classification),
+            static_cast<double>(tiny()->backbone_config().vocab_size) * logits);
 }
 
 TEST(MemoryEstimateTest, ShardingDividesTheOptimizersState) {
   MemoryPlan plan = small_plan(DType::f32);
-  const MemoryEstimate whole = estimate_memory(tiny(), plan);
+  const MemoryEstimate whole = estimate_memory(*tiny(), plan);
   plan.shards = 4;
-  const MemoryEstimate quarter = estimate_memory(tiny(), plan);
+  const MemoryEstimate quarter = estimate_memory(*tiny(), plan);
   EXPECT_EQ(whole.optimizer, 4 * quarter.optimizer);
   EXPECT_LT(quarter.total(), whole.total());
 }
 
 TEST(MemoryEstimateTest, ActivationsGrowWithTokensAndHalveWithTheFormat) {
-  MemoryPlan plan = small_plan(DType::f32);
-  const double once = estimate_memory(tiny(), plan).activations;
-  plan.batch *= 2;
-  EXPECT_EQ(estimate_memory(tiny(), plan).activations, 2 * once);
-  EXPECT_NEAR(estimate_memory(tiny(), small_plan(DType::bf16)).activations, once / 2, 0.01 * once);
+  const double once = estimate_memory(*tiny(), small_plan(DType::f32)).activations;
+  EXPECT_EQ(estimate_memory(*tiny(), small_plan(DType::f32, 16)).activations, 2 * once);
+  EXPECT_NEAR(estimate_memory(*tiny(), small_plan(DType::bf16)).activations, once / 2, 0.01 * once);
 }
 
 }  // namespace

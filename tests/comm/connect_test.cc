@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "hearth/base/version.h"
+#include "hearth/comm/tcp_store.h"
 #include "hearth/launch/plan/ports.h"
 #include "tests/comm/processes.h"
 #include "tests/support.h"
@@ -62,6 +64,23 @@ TEST(Connect, IsNotHarmedByAProcessOfAnotherJob) {
   });
   EXPECT_EQ(messages[0] + messages[1], "");
   EXPECT_NE(messages[2], "");
+}
+
+// The process at the port says nonsense about the job.
+TEST(Connect, RefusesAStoreWithoutANumberOfProcesses) {
+  StoreServer server("127.0.0.1", 0, "");
+  for (const auto& [key, value] :
+       {std::pair("job/version", std::string(kVersion)), std::pair("job/backend", std::string("gloo")),
+        std::pair("job/number of processes", std::string("many"))})
+    server.set(key, value);
+  const auto messages = run_processes(1, [&](int) {
+    setenv("HEARTH_PLUGIN_PATH", HEARTH_FAKE_PLUGINS "/good", 1);
+    setenv("MASTER_PORT", std::to_string(server.port()).c_str(), 1);
+    ConnectOptions options;
+    options.backend = "gloo";
+    connect(rank_of_two(1), options);
+  });
+  EXPECT_TRUE(contains(messages[0], "the number of processes is 2 on rank 1 but many on rank 0")) << messages[0];
 }
 
 }  // namespace

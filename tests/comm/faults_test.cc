@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <filesystem>
@@ -141,32 +142,49 @@ TEST(Groups, BindTheirThread) {
   EXPECT_EQ(error_of([&] { group.barrier()->wait(); }), "");
 }
 
+std::shared_ptr<Store> store_of(int rank, int port) {
+  std::shared_ptr<Store> store;
+  if (rank == 0)
+    store = std::make_shared<StoreServer>("127.0.0.1", port, "");
+  else
+    store = std::make_shared<StoreClient>("127.0.0.1", port, "", milliseconds(10000));
+  store->set_last_will("gone/" + std::to_string(rank), "died");
+  return store;
+}
+
+PluginGroupOptions short_options(milliseconds beat = milliseconds(200)) {
+  PluginGroupOptions options;
+  options.timeout = milliseconds(3000);
+  options.beat = beat;
+  options.grace = milliseconds(500);
+  return options;
+}
+
+// Runs the body in three processes that form a group.
+std::vector<std::string> in_group(const PluginGroupOptions& options, const std::function<void(PluginGroup&)>& body,
+                                  int victim = -1) {
+  static const HearthCommPlugin plugin = store_plugin();
+  const int port = launch::free_port();
+  const auto run = [&](int rank) {
+    PluginGroup group(plugin, {rank, 3, rank, 3, Launcher::environment}, store_of(rank, port), options);
+    body(group);
+  };
+  return run_processes(3, run, victim);
+}
+
 // Three processes meet five times before the victim, after a while, does something to itself; what the others say, a
 // line each.
 std::string after(int victim, int signal, milliseconds beat = milliseconds(200), milliseconds a_while = {}) {
-  static const HearthCommPlugin plugin = store_plugin();
-  const int port = launch::free_port();
-  const auto body = [&](int rank) {
-    PluginGroupOptions options;
-    options.timeout = milliseconds(3000);
-    options.beat = beat;
-    options.grace = milliseconds(500);
-    std::shared_ptr<Store> store;
-    if (rank == 0)
-      store = std::make_shared<StoreServer>("127.0.0.1", port, "");
-    else
-      store = std::make_shared<StoreClient>("127.0.0.1", port, "", milliseconds(10000));
-    store->set_last_will("gone/" + std::to_string(rank), "died");
-    PluginGroup group(plugin, {rank, 3, rank, 3, Launcher::environment}, store, options);
+  const auto body = [&](PluginGroup& group) {
     for (int round = 0; round < 1000; ++round) {
-      if (rank == victim && round == 5) {
+      if (group.rank() == victim && round == 5) {
         std::this_thread::sleep_for(a_while);
         raise(signal);
       }
       group.barrier()->wait();
     }
   };
-  const std::vector<std::string> messages = run_processes(3, body, victim);
+  const std::vector<std::string> messages = in_group(short_options(beat), body, victim);
   std::string lines;
   for (int rank = 0; rank < 3; ++rank) {
     if (rank == victim) continue;
@@ -205,6 +223,76 @@ TEST(Faults, TheRankThatHoldsTheStoreIsNamed) {
   const std::string killed = after(0, SIGKILL), stopped = after(0, SIGSTOP);
   EXPECT_TRUE(contains(killed, "rank 0, which holds the job's store, cannot be reached")) << killed;
   expect_blame(stopped, 0, "rank 0, which holds the job's store, gives no sign of life");
+}
+
+TEST(Faults, TheReasonOfTheRankThatFailedIsRepeated) {
+  const auto body = [](PluginGroup& group) {
+    group.barrier()->wait();
+    try {
+      if (group.rank() == 1) fail("the disk is full");
+      group.barrier()->wait();
+    } catch (const Error& error) {
+      group.report_failure(error.what());
+      throw;
+    }
+  };
+  const std::vector<std::string> messages = in_group(short_options(), body);
+  EXPECT_EQ(messages[1], "the disk is full");
+  for (const int rank : {0, 2}) EXPECT_EQ(messages[static_cast<std::size_t>(rank)], "rank 1 failed: the disk is full");
+}
+
+// The warnings of one rank while another one is stopped.
+std::string warnings_of(int rank, int stopped) {
+  PluginGroupOptions options = short_options(milliseconds(50));
+  options.silence = milliseconds(500);
+  const auto body = [&](PluginGroup& group) {
+    const LogCapture log;
+    group.barrier()->wait();
+    std::this_thread::sleep_for(milliseconds(500));  // all have heard of each other
+    if (group.rank() == stopped) raise(SIGSTOP);
+    error_of([&] { group.barrier()->wait(); });
+    std::string warnings;
+    for (const std::string& warning : log.warnings) warnings += warning + "\n";
+    throw Error(warnings);
+  };
+  return in_group(options, body, stopped)[static_cast<std::size_t>(rank)];
+}
+
+TEST(Faults, ASilentRankIsWorthAWarningLongBeforeTheTimeIsOut) {
+  const std::string of_one = warnings_of(0, 1);
+  EXPECT_TRUE(contains(of_one, "rank 1 has given no sign of life for 0.5 s (last seen in barrier, operation 2)"));
+  EXPECT_EQ(of_one.find("rank 2"), of_one.npos) << of_one;
+  EXPECT_TRUE(contains(warnings_of(1, 0), "rank 0, which holds the job's store, has given no sign of life for 0.5 s"));
+}
+
+// While ranks 1 and 2 wait for rank 0, all are stopped for longer than an operation may take.
+TEST(Faults, AJobThatWasSuspendedGoesOn) {
+  struct Shared {
+    std::atomic<pid_t> ranks[3];
+    std::atomic<bool> woken, over;
+  };
+  void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  Shared& shared = *new (memory) Shared{};
+  std::thread scheduler([&] {
+    for (const std::atomic<pid_t>& rank : shared.ranks)
+      while (rank == 0 && !shared.over) std::this_thread::sleep_for(milliseconds(5));
+    if (shared.over) return;
+    for (const std::atomic<pid_t>& rank : shared.ranks) kill(rank, SIGSTOP);
+    std::this_thread::sleep_for(milliseconds(4500));
+    shared.woken = true;
+    for (const std::atomic<pid_t>& rank : shared.ranks) kill(rank, SIGCONT);
+  });
+  const auto body = [&](PluginGroup& group) {
+    group.barrier()->wait();
+    shared.ranks[group.rank()] = getpid();
+    while (group.rank() == 0 && !shared.woken) std::this_thread::sleep_for(milliseconds(5));
+    for (int round = 0; round < 3; ++round) group.barrier()->wait();
+  };
+  EXPECT_EQ(in_group(short_options(), body), std::vector<std::string>(3));
+  shared.over = true;
+  scheduler.join();
+  munmap(memory, sizeof(Shared));
 }
 
 }  // namespace

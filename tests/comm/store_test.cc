@@ -1,8 +1,15 @@
 #include "hearth/comm/store.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <ctime>
 #include <limits>
 #include <random>
 #include <thread>
@@ -115,6 +122,24 @@ TEST(Stores, EndRequestsThatAreInterrupted) {
   EXPECT_TRUE(contains(error_of([&] { client.find("a"); }), "rank 0 at 127.0.0.1"));
 }
 
+TEST(Stores, RefuseASumThatIsNoNumber) {
+  const Socket listener = listen_at("127.0.0.1", 0);
+  std::thread impostor([&] {
+    pollfd calling{listener.descriptor(), POLLIN, 0};
+    poll(&calling, 1, static_cast<int>(kLong.count()));
+    const Socket socket(accept(listener.descriptor(), nullptr, nullptr));
+    char request[1024];
+    for (const char* value : {"", "many"})
+      if (recv(socket.descriptor(), request, sizeof request, 0) > 0) {
+        const std::string answer = wire::frame(static_cast<char>(wire::done) + std::string(value));
+        send(socket.descriptor(), answer.data(), answer.size(), MSG_NOSIGNAL);
+      }
+  });
+  EXPECT_TRUE(contains(error_of([&] { StoreClient("127.0.0.1", port_of(listener), "", kLong).add("n", 1); }),
+                       "answered 'many' for n, which is not a number"));
+  impostor.join();
+}
+
 // A stranger: sends raw bytes and reads nothing.
 Socket stranger(const StoreServer& server, const std::string& bytes) {
   Socket socket = connect_to("127.0.0.1", server.port(), kLong);
@@ -163,6 +188,47 @@ TEST(Strangers, AreDropped) {
     EXPECT_TRUE(is_dropped(stranger(server, bytes))) << testing::PrintToString(bytes);
   friendly.set("a", "still here");
   EXPECT_EQ(server.find("a"), "still here");
+}
+
+// Takes every descriptor that this process may have, and gives them back.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{std::min<rlim_t>(before_.rlim_cur, 256), before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    for (int next; (next = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken_.push_back(next);
+  }
+  ~NoDescriptors() {
+    for (const int each : taken_) close(each);
+    setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+  std::vector<int> taken_;
+};
+
+TEST(Stores, RestWhileThereAreNoDescriptors) {
+  StoreServer server("127.0.0.1", 0, "");
+  const Socket late(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  {
+    const NoDescriptors none;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(server.port()));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(connect(late.descriptor(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const std::string hello = request(wire::hello, std::string(wire::kProtocol), "");
+    send(late.descriptor(), hello.data(), hello.size(), MSG_NOSIGNAL);
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(milliseconds(1000));
+    EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 4);  // processor time: the server does not try again and again
+  }
+  char answer = 0;
+  EXPECT_EQ(recv(late.descriptor(), &answer, 1, 0), 1);  // accepted now
 }
 
 TEST(Strangers, MaySendRandomBytes) {

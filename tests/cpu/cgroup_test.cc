@@ -28,6 +28,7 @@ class Cgroup : public testing::Test {
 TEST_F(Cgroup, NoGroupsNoLimits) {
   EXPECT_EQ(cgroup_processors(files_), std::nullopt);
   EXPECT_EQ(cgroup_memory_limit(files_), std::nullopt);
+  EXPECT_EQ(cgroup_memory_room(files_), std::nullopt);
 }
 
 TEST_F(Cgroup, Version2TakesTheLowestOnTheWayUp) {
@@ -65,6 +66,29 @@ TEST_F(Cgroup, Version1HasAHierarchyForEachController) {
   write("cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(cgroup_processors(files_), 0.5);
   EXPECT_EQ(cgroup_memory_limit(files_), std::size_t{3'000'000});
+}
+
+TEST_F(Cgroup, RoomIsTheLimitLessWhatIsInUseBesideThePageCache) {
+  write("membership", "5:memory:/box\n0::/jobs/one\n");
+  write("cgroup/jobs/one/memory.max", "max\n");
+  write("cgroup/jobs/one/memory.current", "5000\n");
+  write("cgroup/jobs/memory.max", "10000\n");
+  write("cgroup/jobs/memory.current", "7000\n");
+  write("cgroup/jobs/memory.stat", "anon 4000\ninactive_file 1000\nactive_file 500\n");
+  EXPECT_EQ(cgroup_memory_room(files_), std::size_t{4500});
+  write("cgroup/memory/box/memory.limit_in_bytes", "6000\n");
+  write("cgroup/memory/box/memory.usage_in_bytes", "6000\n");
+  write("cgroup/memory/box/memory.stat", "inactive_file 9\ntotal_inactive_file 1200\n");
+  EXPECT_EQ(cgroup_memory_room(files_), std::size_t{1200});
+  write("cgroup/jobs/memory.current", "70000\n");
+  EXPECT_EQ(cgroup_memory_room(files_), std::size_t{0});
+}
+
+TEST_F(Cgroup, MostThreads) {
+  EXPECT_EQ(cgroup_most_threads(files_), std::nullopt);
+  write("membership", "0::/jobs\n");
+  write("cgroup/jobs/pids.max", "77\n");
+  EXPECT_EQ(cgroup_most_threads(files_), std::size_t{77});
 }
 
 }  // namespace

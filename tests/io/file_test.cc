@@ -1,11 +1,15 @@
 #include "hearth/io/file.h"
 
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <fstream>
 #include <memory>
+#include <thread>
 
 #include "tests/support.h"
 
@@ -71,7 +75,37 @@ TEST_F(FileTest, ReadingErrorsNameTheFileAndTheReason) {
   const std::string is_folder = "Cannot read " + folder_.string() + ": Is a directory";
   EXPECT_EQ(error_of([&] { read_file(folder_); }), is_folder);
   EXPECT_EQ(error_of([&] { MappedFile file(folder_); }), is_folder);
-  EXPECT_TRUE(contains(error_of([&] { MappedFile file("/dev/null"); }), "/dev/null: it is not a regular file"));
+}
+
+// Nobody writes to the pipe: a reader that opened it would wait for ever.
+TEST_F(FileTest, RefusesWhatIsNoRegularFile) {
+  const auto pipe = folder_ / "pipe", socket = folder_ / "socket";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{AF_UNIX, {}};
+  socket.native().copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const std::vector<std::pair<std::filesystem::path, std::string>> cases{
+      {pipe, "a pipe"}, {socket, "a socket"}, {"/dev/null", "a device"}, {"/dev/zero", "a device"}};
+  for (const auto& [path, kind] : cases) {
+    const std::string wanted = fmt::format("Cannot read {}: it is not a regular file but {}", path.string(), kind);
+    EXPECT_EQ(error_of([&] { read_file(path); }), wanted);
+    EXPECT_EQ(error_of([&] { MappedFile file(path); }), wanted);
+    EXPECT_EQ(error_of([&] { check_readable(path); }), wanted);
+  }
+  ::close(listener);
+}
+
+TEST_F(FileTest, ReadsStreams) {
+  const auto pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string text(300'000, 'x');  // more than a pipe holds
+  std::thread writer([&] { std::ofstream(pipe) << text; });
+  EXPECT_EQ(read_stream(pipe), text);
+  writer.join();
+  EXPECT_EQ(read_stream(write("file", "text")), "text");
+  EXPECT_TRUE(contains(error_of([&] { read_stream("/dev/zero"); }), "a device"));
+  EXPECT_TRUE(contains(error_of([&] { read_stream(folder_); }), "Is a directory"));
 }
 
 TEST_F(FileTest, AFailedWriteKeepsTheOldFile) {
@@ -160,6 +194,37 @@ TEST_F(FileTest, AFolderOfSomebodyElse) {
   ASSERT_EQ(seteuid(before), 0);
   EXPECT_EQ(error, "Cannot write into the folder " + folder_.string() + ": Permission denied");
   std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
+}
+
+TEST_F(FileTest, ReadsInPieces) {
+  for (const std::size_t size : {0, 5, 1 << 20, (2 << 20) + 1}) {
+    const auto path = write("a.bin", std::string(size, 'x'));
+    std::size_t total = 0;
+    read_in_pieces(path, [&](std::span<const std::byte> piece) {
+      EXPECT_EQ(total % (1 << 20), 0u);
+      total += piece.size();
+    });
+    EXPECT_EQ(total, size);
+  }
+  EXPECT_TRUE(contains(error_of([&] { read_in_pieces(folder_ / "none", [](auto) {}); }), "No such file"));
+}
+
+TEST_F(FileTest, TemporaryFilesOfDeadProcessesAreRemoved) {
+  write(".model.safetensors.tmp-123-0", "half");
+  for (const char* other : {"model.tmp-1-2", ".model.tmp-1", ".model.tmp-a-1", ".model.tmp-1-2.mine", ".hidden"})
+    write(other, "mine");
+  std::filesystem::create_directory(folder_ / ".folder.tmp-1-2");
+  {
+    AtomicFile busy(folder_ / "busy");
+    busy.write("more");
+    EXPECT_EQ(number_of_files(), 8u);
+    remove_abandoned_files(folder_);
+    EXPECT_EQ(number_of_files(), 7u);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / ".model.safetensors.tmp-123-0"));
+    busy.commit();
+  }
+  EXPECT_EQ(read_file(folder_ / "busy"), "more");
+  remove_abandoned_files(folder_ / "none");
 }
 
 }  // namespace

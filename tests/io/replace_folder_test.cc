@@ -45,9 +45,21 @@ TEST_F(ReplaceFolder, TheFormerFolderComesBackWhereTheNewOneCannotTakeItsPlace) 
   EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-1"}));
 }
 
+TEST_F(ReplaceFolder, RemovingAFolderTakesItsNameFirst) {
+  for (const char* name : {"a", "b", ".a.removed"}) io::create_directories(folder_ / name / "inner");
+  remove_folders({folder_ / "a", folder_ / "b"});
+  EXPECT_EQ(number_of_files(), 0u);
+  remove_folders({});
+  const LogCapture log;
+  remove_folders({folder_ / "none"});
+  ASSERT_EQ(log.warnings.size(), 1u);
+  EXPECT_TRUE(contains(log.warnings[0], "none could not be removed and stays"));
+}
+
 TEST_F(ReplaceFolder, WhatADeadRunLeftIsTidied) {
   for (const char* name : {"checkpoint-4", "checkpoint-8"}) io::create_directories(folder_ / name / "inner");
-  for (const char* name : {".checkpoint-4.former", ".checkpoint-6.former", ".checkpoint-6.partial", ".mine.former"})
+  for (const char* name : {".checkpoint-4.former", ".checkpoint-6.former", ".checkpoint-6.partial", ".mine.former",
+                           ".checkpoint-2.removed", ".checkpoint-4.removed"})
     io::create_directories(folder_ / name / name);
   finish_replacements(folder_, is_checkpoint);
   EXPECT_EQ(names_in(folder_), std::set<std::string>({"checkpoint-4", "checkpoint-6", "checkpoint-8", ".mine.former"}));

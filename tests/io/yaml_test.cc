@@ -38,6 +38,29 @@ TEST(Yaml, NamesTheLineOfAnError) {
   EXPECT_TRUE(contains(error_in("a: 1\nb: 2\na: 3\n"), "line 3: \"a\" is given twice"));
 }
 
+TEST(Yaml, RefusesAnchorsAndAliases) {
+  EXPECT_TRUE(contains(error_in("x: &a [*a]"), "file.yaml, line 1: the anchor &a is not supported"));
+  EXPECT_TRUE(contains(error_in("a: 1\nb: &base {x: 1}\nc: *base\n"), "line 2: the anchor &base"));
+  EXPECT_TRUE(contains(error_in("a: *nowhere"), "file.yaml, line 1"));
+  std::string laughs = "a0: &a0 ha\n";
+  for (int i = 1; i < 30; ++i) laughs += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}]\n", i, i - 1);
+  EXPECT_TRUE(contains(error_in(laughs), "line 1: the anchor &a0"));
+}
+
+TEST(Yaml, BoundsDepthAndNumberOfValues) {
+  EXPECT_EQ(error_in(std::string(50, '[') + std::string(50, ']')), "");
+  EXPECT_TRUE(contains(error_in(std::string(101, '[') + std::string(101, ']')), "line 1: values are nested deeper"));
+  EXPECT_TRUE(contains(error_in("a:\n " + std::string(100'000, '[')), "line 2: values are nested deeper"));
+  std::string many;
+  for (int i = 0; i < 100'001; ++i) many += "-\n";
+  EXPECT_TRUE(contains(error_in(many), "the file has more than 100000 values"));
+}
+
+TEST(Yaml, RefusesWhatIsNoKey) {
+  EXPECT_TRUE(contains(error_in("a: 1\n? [b, c]\n: 2\n"), "line 2: a key must be a word"));
+  EXPECT_TRUE(contains(error_in("a: \xff"), "file.yaml is not UTF-8"));
+}
+
 TEST(Yaml, WritesWhatPyYamlWrites) {
   const Json value{{"word", "bf16"},
                    {"no", "no"},

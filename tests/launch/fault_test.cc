@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "hearth/io/checkpoint_folders.h"
 #include "hearth/launch/plan/ports.h"
 #include "tests/apps/job.h"
 #include "tests/launch/launch_program.h"
@@ -184,20 +185,79 @@ TEST_F(Faults, ARestartOfRunQaResumes) {
       launch("-q --num_processes 1 --num_cpu_threads_per_process 1 --max_restarts 1 --log_dir logs " + job);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(contains(outcome.err, "restarting all processes, restart 1 of 1"));
-  EXPECT_TRUE(contains(outcome.out, "resume_from_checkpoint         out/checkpoint-2")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "resuming from out/checkpoint-2: step 2 of 2")) << outcome.out;
 }
 
-// The other rank ends as soon as it hears of the failure, and then the launcher ends the rank that failed.
-TEST_F(Faults, TheErrorOfTheRankThatFailedIsShown) {
-  const fs::path plugins = fs::path(HEARTH_PROGRAM).parent_path().parent_path() / "lib/hearth";
-  if (!fs::exists(plugins / "libhearth_comm_gloo.so")) GTEST_SKIP() << "the plug-in gloo was not built";
-  for (int round = 0; round < 3; ++round) {
-    const Outcome outcome = launch(kTwo + "run_qa --model_name_or_path " + start_model().string() + " --train_file " +
-                                   (kFixtures / "train.json").string() +
-                                   " --max_seq_length 64 --doc_stride 63 --do_train --output_dir out");
-    EXPECT_EQ(outcome.status, 1);
-    EXPECT_TRUE(contains(outcome.err, "rank 0: --doc_stride 63 is too large")) << outcome.err;
+class TrainingFaults : public Faults {
+ protected:
+  void SetUp() override {
+    const fs::path plugins = fs::path(HEARTH_PROGRAM).parent_path().parent_path() / "lib/hearth";
+    if (!fs::exists(plugins / "libhearth_comm_gloo.so")) GTEST_SKIP() << "the plug-in gloo was not built";
   }
+  static std::string run_qa(const std::string& flags) {
+    return "run_qa --model_name_or_path " + start_model().string() + " --train_file " +
+           (kFixtures / "train.json").string() +
+           " --max_seq_length 64 --doc_stride 16 --logging_steps 1 --disable_tqdm True --do_train --output_dir out " +
+           flags;
+  }
+  // Sends the launcher a signal when training runs.
+  Outcome interrupted_by(const std::string& signal, const std::string& flags, const std::string& before = "") const {
+    fs::remove_all(folder() / "out");
+    return launch(
+        kTwo + flags + run_qa("--max_steps 1000000 --save_strategy no") +
+            " & launcher=$!; while kill -0 $launcher && ! grep -q '\"loss\"' .out; do sleep 0.02; done; kill -" +
+            signal + " $launcher; wait $launcher",
+        before);
+  }
+};
+
+// The other rank ends as soon as it hears of the failure, and then the launcher ends the rank that failed. Only rank 0
+// looks into the output folder.
+TEST_F(TrainingFaults, TheErrorOfTheRankThatFailedIsShown) {
+  const auto expect_error = [&](const std::string& flags, const std::string& sentence) {
+    const Outcome outcome = launch(kTwo + run_qa(flags));
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_TRUE(contains(outcome.err, "[0] hearth: error: rank 0: " + sentence)) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "\nhearth: error: rank 0 ")) << outcome.err;
+  };
+  expect_error("--doc_stride 63", "--doc_stride 63 is too large");
+  expect_error("--resume_from_checkpoint True", "--resume_from_checkpoint: there is no checkpoint in out");
+  write("file", "");
+  expect_error("--output_dir file", "--output_dir file: ");
+  fs::create_symlink("loop", folder() / "loop");
+  expect_error("--output_dir loop", "loop: Too many levels of symbolic links");  // not an Error of Hearth's own
+}
+
+TEST_F(TrainingFaults, ASignalSavesACheckpointAndRestartsNothing) {
+  for (const char* signal : {"TERM", "USR1"}) {
+    const Outcome outcome = interrupted_by(signal, "--max_restarts 1 ");
+    EXPECT_EQ(outcome.status, 75) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, fmt::format("[0] warning: rank 0: stopped by SIG{} after step", signal)));
+    EXPECT_TRUE(contains(outcome.err, "warning: the job was stopped by a signal and can be resumed (status 75)"));
+    EXPECT_FALSE(outcome.err.find("restarting") != outcome.err.npos || outcome.err.find("error") != outcome.err.npos)
+        << outcome.err;
+    EXPECT_TRUE(io::last_checkpoint(folder() / "out").has_value());
+  }
+}
+
+// Open MPI's mpirun passes on no other signal.
+TEST_F(TrainingFaults, ASignalSavesACheckpointUnderMpirun) {
+  for (const auto& [kind, signal] : {std::pair("mpich", "TERM"), std::pair("openmpi", "USR1")}) {
+    const std::string path = path_of_mpirun(kind);
+    if (path.empty()) GTEST_SKIP() << "there is no mpirun." << kind;
+    const Outcome outcome = interrupted_by(signal, "--mpirun ", "export " + path + ";");
+    EXPECT_EQ(outcome.status, 75) << kind << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, fmt::format("stopped by SIG{} after step", signal))) << kind;
+    EXPECT_TRUE(io::last_checkpoint(folder() / "out").has_value()) << kind;
+  }
+}
+
+TEST_F(Faults, TheGracePeriodEnds) {
+  const Outcome outcome = launch(
+      kTwo +
+      "--grace_period 1 sh -c 'trap \"\" TERM; echo $$ > pid_$RANK; if [ $RANK = 0 ]; then while ! [ -s pid_1 ]; "
+      "do sleep 0.01; done; kill -TERM $PPID; fi; while true; do sleep 0.02; done'");
+  EXPECT_EQ(outcome.status, 128 + SIGKILL) << outcome.err;
 }
 
 TEST_F(Faults, ASignalReachesTheRanks) {

@@ -23,5 +23,9 @@ TEST_F(HostfileTest, NoFileAndNoHosts) {
   EXPECT_TRUE(contains(error_of([&] { read_hostfile(write("empty", "# nobody\n")); }), "names no host"));
 }
 
+TEST_F(HostfileTest, AFolderIsNoHostfile) {
+  EXPECT_TRUE(contains(error_of([&] { read_hostfile(folder_); }), "Is a directory"));
+}
+
 }  // namespace
 }  // namespace hearth::launch

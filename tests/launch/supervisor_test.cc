@@ -1,16 +1,20 @@
 #include "hearth/launch/watch/supervisor.h"
 
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <thread>
 
 #include "hearth/io/file.h"
+#include "hearth/launch/start/pipe.h"
 #include "tests/launch/process_state.h"
+#include "tests/pseudo_terminal.h"
 #include "tests/support.h"
 
 namespace hearth::launch {
@@ -102,6 +106,17 @@ TEST_F(SupervisorTest, ARankThatIsKilled) {
   EXPECT_TRUE(contains(end.reason, "signal 9"));
 }
 
+TEST_F(SupervisorTest, ARankThatTheKernelKilledForLackOfMemory) {
+  SupervisorOptions options;
+  std::size_t kills = 3;
+  options.oom_kills = [&] { return kills++; };
+  const JobEnd end = supervise({{0, {{"sh", "-c", "kill -KILL $$"}, {}, {}}}}, options);
+  EXPECT_EQ(end.reason, "was ended by signal 9 (Killed): the kernel ended a process because memory had run out");
+  options.oom_kills = [] { return std::size_t{3}; };
+  EXPECT_EQ(supervise({{0, {{"sh", "-c", "kill -KILL $$"}, {}, {}}}}, options).reason,
+            "was ended by signal 9 (Killed)");
+}
+
 TEST_F(SupervisorTest, ARankThatDoesNotEndIsKilledWithItsChildren) {
   const JobEnd end =
       run({"trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > $DIR/child; while true; do sleep 0.05; done' & "
@@ -158,6 +173,73 @@ TEST_F(SupervisorTest, ASignalIsPassedOn) {
   EXPECT_TRUE(end.interrupted);
   EXPECT_EQ(end.status, 7);
   EXPECT_EQ(log(0), "got it\n");
+}
+
+// A pipe in place of stdout. Rank 0 writes into it without end, so it is soon full.
+class UnreadOutput : public SupervisorTest {
+ protected:
+  JobEnd run(const std::vector<std::string>& scripts) const {
+    std::vector<RankStart> starts;
+    for (const std::string& script : scripts)
+      starts.push_back({static_cast<int>(starts.size()), {{"sh", "-c", script}, {{"DIR", folder_.string()}}, {}}});
+    const Redirection to(pipe_.writer(), {STDOUT_FILENO});
+    return supervise(starts, {});
+  }
+  bool is_full() const {
+    pollfd ready{pipe_.writer(), POLLOUT, 0};
+    return poll(&ready, 1, 0) == 0;
+  }
+  void wait_until_full() const {
+    while (!is_full()) std::this_thread::sleep_for(5ms);
+  }
+
+  static constexpr const char* kEndless = "echo $$ > $DIR/pid; exec yes";
+  const Pipe pipe_;
+};
+
+TEST_F(UnreadOutput, DoesNotHideASignal) {
+  sigset_t term, before;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  sigprocmask(SIG_BLOCK, &term, &before);
+  std::thread sender([this, self = getpid()] {
+    wait_until_full();
+    kill(self, SIGTERM);
+  });
+  const JobEnd end = run({kEndless});
+  sender.join();
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_TRUE(end.interrupted);
+  EXPECT_EQ(end.status, 128 + SIGTERM);
+}
+
+TEST_F(UnreadOutput, DoesNotHideADeadRank) {
+  std::thread reader([this] {
+    wait_until_full();
+    std::ofstream(folder_ / "full") << "x";
+    while (process_runs(pid_in("pid"))) std::this_thread::sleep_for(5ms);  // although nobody has read anything
+    std::array<char, 65536> buffer;
+    while (::read(pipe_.reader(), buffer.data(), buffer.size()) > 0 && !is_written(folder_ / "end")) continue;
+  });
+  const JobEnd end = run({kEndless, "while ! [ -s $DIR/full ]; do sleep 0.01; done; exit 3"});
+  std::ofstream(folder_ / "end") << "x" << std::flush;
+  EXPECT_EQ(::write(pipe_.writer(), "\n", 1), 1);  // lets the reader see the end
+  reader.join();
+  EXPECT_EQ(end.status, 3);
+  EXPECT_EQ(end.failed_rank, 1);
+}
+
+TEST_F(SupervisorTest, TheRankThatAnotherOneNamesIsToBlame) {
+  const std::string named =
+      "while ! [ -s $DIR/said ]; do sleep 0.01; done; echo 'hearth: error: rank 1: rank 0 failed: no disk' >&2; exit 1";
+  const JobEnd waits = run({"echo 'hearth: error: rank 0: no disk' >&2; echo x > $DIR/said; sleep 60", named});
+  EXPECT_EQ(waits.failed_rank, 0);
+  EXPECT_EQ(waits.status, 1);
+  EXPECT_EQ(waits.reason, "failed");
+  EXPECT_EQ(waits.last_lines, std::vector<std::string>{"hearth: error: rank 0: no disk"});
+  const JobEnd ends = run({"trap 'exit 2' TERM; echo x > $DIR/said; while true; do sleep 0.01; done", named});
+  EXPECT_EQ(ends.failed_rank, 0);
+  EXPECT_EQ(ends.status, 2);
 }
 
 // Rank 0 ends; another process gets its number and leads a group; then rank 1 fails, which ends the job.

@@ -23,15 +23,14 @@ TEST_F(TargetTest, ARestartResumesFromTheLastCheckpoint) {
   const Words words = again("run_qa");
   ASSERT_EQ(words.size(), 6u);
   EXPECT_EQ(words[4], "--resume_from_checkpoint");
-  EXPECT_EQ(words[5], (folder_ / "checkpoint-1500").string());
+  EXPECT_EQ(words[5], "True");  // which of them is for the run to find out: the last may be damaged
 }
 
 TEST_F(TargetTest, AFileOfOptionsNamesTheFolderToo) {
   std::filesystem::create_directory(folder_ / "checkpoint-500");
   const std::string file = write("job.json", "{\"output_dir\": \"" + folder_.string() + "\"}").string();
   const Words words = resumed({own_program(), "run_qa", file}, 0);
-  EXPECT_EQ(words,
-            (Words{own_program(), "run_qa", file, "--resume_from_checkpoint", (folder_ / "checkpoint-500").string()}));
+  EXPECT_EQ(words, (Words{own_program(), "run_qa", file, "--resume_from_checkpoint", "True"}));
   EXPECT_EQ(resumed({own_program(), "run_qa", file, "--output_dir", "/nowhere"}, 0).size(), 5u);
   const std::string yaml = write("job.yaml", "output_dir: " + folder_.string() + "\n").string();
   EXPECT_EQ(resumed({own_program(), "run_qa", yaml}, 0).size(), 5u);
@@ -51,7 +50,7 @@ TEST_F(TargetTest, AFolderInTheHomeFolder) {
   for (const Words& flags : {Words{"--output_dir=" + name}, Words{"--output_dir", name}, Words{file}}) {
     Words command{own_program(), "run_qa"};
     command.insert(command.end(), flags.begin(), flags.end());
-    EXPECT_EQ(resumed(command, 0).back(), (folder_ / "checkpoint-500").string()) << flags.front();
+    EXPECT_EQ(resumed(command, 0).back(), "True") << flags.front();
   }
 }
 

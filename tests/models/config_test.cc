@@ -60,11 +60,16 @@ TEST_F(ConfigFile, HasSizesThatAModelCanHave) {
   }
   use("bert-qa");
   config_["type_vocab_size"] = std::int64_t{1} << 40;
-  expect_refused({"\"type_vocab_size\" must be at most 2147483647"});
+  expect_refused({"\"type_vocab_size\" must be at most 4194304"});
+  for (const char* field : {"hidden_size", "intermediate_size"}) {
+    use("bert-qa");
+    config_[field] = 2147483646;
+    expect_refused({fmt::format("\"{}\" must be at most 1048576, it is 2147483646", field)});
+  }
   use("roberta-cls");
   config_.erase("id2label");
   config_["num_labels"] = std::int64_t{1} << 40;
-  expect_refused({"\"num_labels\" must be at most 2147483647"}, HeadKind::sequence_classification);
+  expect_refused({"\"num_labels\" must be at most 4194304"}, HeadKind::sequence_classification);
 }
 
 TEST_F(ConfigFile, HasAPaddingTokenOfItsVocabulary) {

@@ -199,6 +199,20 @@ TEST_F(BadWeights, HaveAnotherShape) {
   expect_refused({"bert.encoder.layer.0.output.dense.weight has shape (64, 161), but (64, 160) is needed"});
 }
 
+// The memory of such a model is never taken.
+TEST_F(BadWeights, AreComparedBeforeMemoryIsTaken) {
+  io::Json config = io::read_json(golden("bert-qa") / "config.json");
+  const auto expect_unfit = [&](const char* field, std::int64_t value, const std::string& part) {
+    io::Json changed = config;
+    changed[field] = value;
+    write(changed, weights_);
+    expect_error(kQa, {"do not fit a BertForQuestionAnswering as " + config_file() + " describes it", part});
+  };
+  expect_unfit("num_hidden_layers", 10'000, "missing bert.encoder.layer.3.attention.self.query.weight");
+  expect_unfit("hidden_size", 1 << 20, "bert.embeddings.word_embeddings.weight has shape");
+  expect_unfit("vocab_size", 1 << 22, "(4194304, 64) is needed");
+}
+
 TEST_F(BadWeights, AreReportedTogether) {
   weights_.erase("bert.embeddings.word_embeddings.weight");
   weights_["qa_outputs.bias"] = Tensor::zeros({3}, DType::f32);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/support.h"
@@ -44,6 +45,22 @@ TEST(Optimizers, DescribeTheirSettings) {
   EXPECT_EQ(describe_optimizer_args(),
             "sgd takes momentum; adagrad takes lr_decay, initial_accumulator_value, eps; rmsprop takes alpha, eps, "
             "momentum");
+}
+
+TEST(Optimizers, KnowHowManyNumbersPerWeightTheyKeep) {
+  ParameterStore parameters;
+  parameters.add({{"weight", {8, 4}}});
+  parameters.allocate();
+  for (const std::string& name : optimizer_names())
+    for (const char* args : {"", "momentum=0.5"}) {
+      OptimizerOptions options;
+      options.name = name;
+      options.args = parse_optimizer_args(args);
+      const std::vector<OptimizerArg>& known = optimizer_kind(name).args;
+      if (!options.args.empty() && std::ranges::find(known, "momentum", &OptimizerArg::key) == known.end()) continue;
+      EXPECT_EQ(moments_per_weight(options), std::ssize(make_optimizer(options, parameters)->moments()))
+          << name << args;
+    }
 }
 
 TEST(OptimizerArgs, AreReadAsTheTrainerReadsThem) {

@@ -138,7 +138,10 @@ TEST(DataParallel, StateOfAnyNumberOfRanksIsResumedByAnyOther) {
       run_team(ranks, [&](const Team& team) {
         ToyParameters toy(kSizes);
         DataParallel ddp(toy.store, optimizer("adamw_torch"), team, sharded(shard));
-        ddp.load_state(5, 3, read);
+        ddp.load_state(5, 3, [&](const optim::Optimizer::State& state) {
+          EXPECT_TRUE(team.is_first());  // and sends to the others
+          read(state);
+        });
         EXPECT_EQ(ddp.steps(), 5);
         EXPECT_EQ(ddp.moment_steps(), 3);
         const auto state = ddp.state();

@@ -44,6 +44,7 @@ class ForwardingGroup : public ProcessGroup {
     return inner_.recv(data, count, type, from, tag);
   }
   WorkPtr barrier() override { return inner_.barrier(); }
+  void report_failure(const std::string& sentence) override { inner_.report_failure(sentence); }
 
  private:
   ProcessGroup& inner_;

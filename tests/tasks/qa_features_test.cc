@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <functional>
+#include <limits>
 #include <set>
 
 #include "hearth/cpu/parallel.h"
@@ -47,6 +50,9 @@ void expect_features(const Json& expected, std::span<const QaExample> examples, 
     EXPECT_EQ(train.end_positions[at], expected[at]["end"]);
   }
 }
+
+constexpr QaFeatureLimits kFixtureLimits{
+    .kind = QaFeatureKind::validation, .examples = 10, .vocab_size = 4000, .max_seq_length = 64};
 
 std::vector<QaExample> fixture_examples() { return read_qa_dataset(fixture("qa/articles.json")); }
 
@@ -208,9 +214,10 @@ TEST_F(QaFeaturesTest, Cache) {
                        QaFeatureKind kind = QaFeatureKind::validation) {
     return qa_cache_key(kind, dataset, folder_, with, samples);
   };
-  EXPECT_FALSE(load_features(cache, key(options)));
+  const auto loaded_with = [&](const data::CacheKey& with) { return load_features(cache, with, kFixtureLimits); };
+  EXPECT_FALSE(loaded_with(key(options)));
   store_features(cache, key(options), features);
-  const auto loaded = load_features(cache, key(options));
+  const auto loaded = loaded_with(key(options));
   ASSERT_TRUE(loaded);
   EXPECT_EQ(loaded->starts, features.starts);
   EXPECT_EQ(loaded->ids, features.ids);
@@ -219,16 +226,86 @@ TEST_F(QaFeaturesTest, Cache) {
   EXPECT_EQ(loaded->offsets, features.offsets);
   EXPECT_FALSE(loaded->has_labels());
 
-  EXPECT_FALSE(load_features(cache, key({.max_seq_length = 65, .doc_stride = 24})));
-  EXPECT_FALSE(load_features(cache, key({.max_seq_length = 64, .doc_stride = 25})));
-  EXPECT_FALSE(load_features(cache, key(options, 3)));
-  EXPECT_FALSE(load_features(cache, key(options, -1, QaFeatureKind::train)));
+  EXPECT_FALSE(loaded_with(key({.max_seq_length = 65, .doc_stride = 24})));
+  EXPECT_FALSE(loaded_with(key({.max_seq_length = 64, .doc_stride = 25})));
+  EXPECT_FALSE(loaded_with(key(options, 3)));
+  EXPECT_FALSE(loaded_with(key(options, -1, QaFeatureKind::train)));
   write("tokenizer_config.json", "{\"do_lower_case\": false}");
-  EXPECT_FALSE(load_features(cache, key(options)));
+  EXPECT_FALSE(loaded_with(key(options)));
   std::filesystem::remove(folder_ / "tokenizer_config.json");
-  EXPECT_TRUE(load_features(cache, key(options)));
+  EXPECT_TRUE(loaded_with(key(options)));
   write("vocab.txt", "[PAD]\n");
-  EXPECT_FALSE(load_features(cache, key(options)));
+  EXPECT_FALSE(loaded_with(key(options)));
+}
+
+// A file with the right checksum and values that no preprocessing makes: nothing is read out of bounds, the file counts
+// as damaged.
+class CraftedCache : public TemporaryFolder {
+ protected:
+  void expect_refused(const QaFeatures& good, const QaFeatureLimits& limits,
+                      const std::vector<std::function<void(QaFeatures&)>>& crafts) {
+    const data::Cache cache(folder_);
+    const data::CacheKey key = data::CacheKey().add("key", "crafted");
+    LogCapture log;
+    store_features(cache, key, good);
+    EXPECT_TRUE(load_features(cache, key, limits));
+    EXPECT_TRUE(log.warnings.empty());
+    for (std::size_t i = 0; i < crafts.size(); ++i) {
+      QaFeatures crafted = good;
+      crafts[i](crafted);
+      store_features(cache, key, crafted);
+      EXPECT_FALSE(load_features(cache, key, limits)) << "craft " << i;
+      ASSERT_EQ(log.warnings.size(), i + 1);
+      EXPECT_TRUE(contains(log.warnings[i], "is damaged")) << log.warnings[i];
+    }
+  }
+
+  const std::shared_ptr<const tokenizer::Tokenizer> tokenizer_ = tokenizer::load_tokenizer(fixture("qa"));
+  const QaFeatureOptions options_{.max_seq_length = 64, .doc_stride = 24};
+  const std::vector<std::function<void(QaFeatures&)>> arrays_{
+      [](QaFeatures& f) { f.starts.clear(); },
+      [](QaFeatures& f) { f.starts[0] = 1; },
+      [](QaFeatures& f) { f.starts[1] = -5; },
+      [](QaFeatures& f) { f.starts[2] = f.starts[1]; },
+      [](QaFeatures& f) { f.starts[1] = f.starts[3]; },
+      [](QaFeatures& f) { f.starts[1] = std::numeric_limits<std::int64_t>::max(); },
+      [](QaFeatures& f) { f.starts.back() += 1; },
+      [](QaFeatures& f) { f.starts.push_back(f.starts.back()); },
+      [](QaFeatures& f) { f.ids.pop_back(); },
+      [](QaFeatures& f) { f.ids[3] = -1; },
+      [](QaFeatures& f) { f.ids[3] = 1 << 30; },
+      [](QaFeatures& f) { f.type_ids.clear(); },
+      [](QaFeatures& f) { f.type_ids[0] = 200; },
+      [](QaFeatures& f) { f.examples.pop_back(); },
+      [](QaFeatures& f) { f.examples[0] = -1; },
+      [](QaFeatures& f) { f.examples[1] = 1'000'000; },
+      [](QaFeatures& f) { std::ranges::reverse(f.examples); }};
+};
+
+TEST_F(CraftedCache, OfTrainingIsMadeAnew) {
+  const LogCapture log;
+  QaFeatureLimits limits = kFixtureLimits;
+  limits.kind = QaFeatureKind::train;
+  auto crafts = arrays_;
+  crafts.insert(crafts.end(),
+                {[](QaFeatures& f) { f.start_positions.clear(); }, [](QaFeatures& f) { f.end_positions.pop_back(); },
+                 [](QaFeatures& f) { f.start_positions[0] = -1; }, [](QaFeatures& f) { f.end_positions[1] = 64; },
+                 [](QaFeatures& f) { f.offsets.resize(f.ids.size()); }});
+  expect_refused(prepare_train_features(fixture_examples(), *tokenizer_, options_), limits, crafts);
+}
+
+TEST_F(CraftedCache, OfEvaluationIsMadeAnew) {
+  const LogCapture log;
+  auto crafts = arrays_;
+  crafts.insert(crafts.end(), {[](QaFeatures& f) { f.offsets.clear(); },
+                               [](QaFeatures& f) {
+                                 f.offsets[20] = {-7, 3};
+                               },
+                               [](QaFeatures& f) {
+                                 f.offsets[20] = {4, 3};
+                               },
+                               [](QaFeatures& f) { f.start_positions.resize(f.examples.size()); }});
+  expect_refused(prepare_validation_features(fixture_examples(), *tokenizer_, options_), kFixtureLimits, crafts);
 }
 
 // The golden files name paths relative to themselves and to their root.

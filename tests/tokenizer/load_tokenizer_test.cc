@@ -147,6 +147,33 @@ TEST(LoadTokenizer, NamesWhatIsMissingOrBroken) {
   }
 }
 
+// Every node may be of any type: the sentence names the file and the key.
+TEST(LoadTokenizer, RefusesNodesOfOtherTypes) {
+  Folder folder;
+  const auto error_with = [&](const std::string& key, const std::string& value) {
+    io::Json json = io::parse_json(R"({"model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2}},
+        "normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"}})",
+                                   "");
+    json[key] = io::parse_json(value, "");
+    folder.with("tokenizer.json", io::dump_json(json, io::kOneLine));
+    return load_error(folder);
+  };
+  for (const char* key : {"model", "normalizer", "pre_tokenizer", "post_processor"})
+    for (const char* type : {"5", "[]", "{}", "true"}) {
+      const std::string error = error_with(key, fmt::format(R"({{"type": {}}})", type));
+      EXPECT_NE(error.find("tokenizer.json: \"type\" must be a string, found"), std::string::npos) << key << error;
+    }
+  for (const char* parts :
+       {R"("single": [], "pair": [])", R"("single": null, "pair": null)", R"("single": {}, "pair": 1)",
+        R"("single": [5], "pair": [])", R"("single": [{"SpecialToken": {"id": 3}}], "pair": [[]])"}) {
+    const std::string error =
+        error_with("post_processor", fmt::format(R"({{"type": "TemplateProcessing", {}}})", parts));
+    EXPECT_NE(error.find("tokenizer.json: \"post_processor\" is not one"), std::string::npos) << parts << error;
+  }
+  EXPECT_NE(error_with("model", R"({"type": "WordPiece", "vocab": {"a": 0, "b": 10000000}})").find("the id of token"),
+            std::string::npos);
+}
+
 TEST(LoadTokenizer, ReadsLinesOfEveryKind) {
   Folder folder;
   folder.with("vocab.txt", "[UNK]\r\n[CLS]\r[SEP]\n\nfire");

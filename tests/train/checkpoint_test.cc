@@ -74,10 +74,12 @@ TEST_F(Checkpoints, WhatCannotBeRemovedStaysWithAWarning) {
   make({2, 4});
   std::filesystem::permissions(out_ / "checkpoint-2", std::filesystem::perms::owner_read);
   rotate_checkpoints(out_, 1, out_ / "checkpoint-4", "");
-  std::filesystem::permissions(out_ / "checkpoint-2", std::filesystem::perms::owner_all);
-  EXPECT_EQ(checkpoints(), Steps({2, 4}));
+  const std::filesystem::path hidden = out_ / ".checkpoint-2.removed";  // the next run tries again
+  ASSERT_TRUE(std::filesystem::exists(hidden));
+  std::filesystem::permissions(hidden, std::filesystem::perms::owner_all);
+  EXPECT_EQ(checkpoints(), Steps({4}));
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(contains(warnings_[0], "checkpoint-2 could not be removed"));
+  EXPECT_TRUE(contains(warnings_[0], "checkpoint-2.removed could not be removed"));
 }
 
 TEST_F(Checkpoints, OfAnEarlierRunGiveWay) {
@@ -216,6 +218,29 @@ TEST_F(Checkpoints, ALostBestModelIsNoReasonToFail) {
   EXPECT_TRUE(contains(warnings_[0], "checkpoint-6")) << warnings_[0];
 }
 
+TEST_F(Checkpoints, ADamagedBestModelIsNoReasonToFail) {
+  TrainingArguments args = arguments();
+  args.save_strategy = args.eval_strategy = Strategy::epoch;
+  args.load_best_model_at_end = true;
+  args.metric_for_best_model = "f1";
+  TrainerHooks hooks;
+  hooks.evaluate = [&](const Trainer& running) {
+    const std::filesystem::path best = out_ / "checkpoint-6" / "model.safetensors";
+    if (std::filesystem::exists(best)) {
+      std::string contents = io::read_file(best);
+      contents.back() = static_cast<char>(contents.back() ^ 1);
+      io::replace_file(best, contents);
+      weights_at_[12] = model_.weights();
+    }
+    return Metrics{{"eval_f1", running.state().global_step == 6 ? 2.0 : 1.0}};
+  };
+  Trainer trainer(model_, args, toy_dataset(24), hooks);
+  trainer.train();
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(contains(warnings_[0], "checkpoint-6/model.safetensors does not have the checksum")) << warnings_[0];
+  EXPECT_EQ(model_.weights(), weights_at_[12]);
+}
+
 TEST_F(Checkpoints, StopEarlyWhenNothingGetsBetter) {
   TrainingArguments args = arguments();
   args.eval_strategy = args.save_strategy = Strategy::epoch;
@@ -261,7 +286,7 @@ TEST_F(Checkpoints, AMetricThatIsNoNumberIsNeverTheBest) {
 }
 
 TEST_F(Checkpoints, HoldWhatResumingNeeds) {
-  const std::set<std::string> model{"config.json", "model.safetensors", "trainer_state.json"};
+  const std::set<std::string> model{"checksums.json", "config.json", "model.safetensors", "trainer_state.json"};
   const std::set<std::string> progress{"optimizer.safetensors", "scheduler.json"};
   for (const std::string mode : {"whole", "fp16", "model"}) {
     TrainingArguments args = arguments();

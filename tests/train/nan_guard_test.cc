@@ -270,6 +270,7 @@ TEST_F(NanGuardTest, ChecksOfEveryStepSpeakUpWhereTheRunGoesOn) {
 
 TEST_F(NanGuardTest, SkippedStepsAreCountedAcrossARestart) {
   TrainerState state;
+  state.global_step = state.max_steps = 5;
   state.skipped_steps = 3;
   state.save(folder_);
   EXPECT_EQ(TrainerState::load(folder_).skipped_steps, 3);

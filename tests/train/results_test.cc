@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "hearth/train/output_dir.h"
 #include "hearth/train/trainer_state.h"
 #include "tests/train/toy.h"
 
@@ -51,6 +50,17 @@ TEST_F(Results, FilesAreSortedAndMerged) {
             "{\n    \"epoch\": 2.0,\n    \"eval_f1\": 71.25,\n    \"eval_samples\": 7,\n    \"train_loss\": 0.5\n}");
 }
 
+TEST_F(Results, ADamagedFileIsReplaced) {
+  for (const char* damaged : {"", "[1]", "{\"eval_f1\": "}) {
+    io::replace_file(folder_ / "all_results.json", damaged);
+    const LogCapture log;
+    save_metrics(folder_, "eval", {{"eval_f1", 71.25}});
+    EXPECT_EQ(io::read_file(folder_ / "all_results.json"), "{\n    \"eval_f1\": 71.25\n}");
+    ASSERT_EQ(log.warnings.size(), 1u);
+    EXPECT_TRUE(contains(log.warnings[0], "all_results.json"));
+  }
+}
+
 TEST_F(Results, SpeedsAreRounded) {
   Metrics metrics;
   add_speed_metrics(metrics, "eval", 3.000049, 10, 2);
@@ -61,6 +71,7 @@ TEST_F(Results, SpeedsAreRounded) {
 TEST_F(Results, TheStateHasTheTrainersKeys) {
   TrainerState state;
   state.global_step = 5;
+  state.max_steps = 30;
   state.epoch = 0.5;
   state.total_flos = 6e9;
   state.num_train_epochs = 3;
@@ -128,41 +139,6 @@ TEST_F(Results, TheTrainersOwnStateIsRead) {
   EXPECT_EQ(state.logging_steps, 1);
   EXPECT_EQ(state.log_history.size(), 1u);
   EXPECT_EQ(state.evaluations_without_gain, 0);
-}
-
-TEST_F(Results, AnOutputFolderInUseIsNotTouched) {
-  TrainingArguments args = arguments();
-  args.do_train = true;
-  const auto error = [&] { return error_of([&] { find_resume_checkpoint(args); }); };
-  EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);  // there is no such folder yet
-  io::create_directories(args.output_dir);
-  EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);
-  args.resume_from_checkpoint = "True";
-  EXPECT_TRUE(contains(error(), "no checkpoint")) << error();
-  args.resume_from_checkpoint = (folder_ / "none").string();
-  EXPECT_TRUE(contains(error(), "no folder")) << error();
-  args.resume_from_checkpoint.reset();
-
-  io::replace_file(folder_ / "out" / "mine.txt", "mine");
-  EXPECT_TRUE(contains(error(), "is not empty")) << error();
-  args.do_train = false;
-  EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);
-  args.do_train = args.overwrite_output_dir = true;
-  EXPECT_EQ(find_resume_checkpoint(args), std::nullopt);
-  args.overwrite_output_dir = false;
-  io::create_directories(folder_ / "out" / "checkpoint-7");
-  io::create_directories(folder_ / "out" / "checkpoint-12");
-  EXPECT_EQ(find_resume_checkpoint(args), folder_ / "out" / "checkpoint-12");
-  args.resume_from_checkpoint = (folder_ / "out" / "checkpoint-7").string();
-  EXPECT_EQ(find_resume_checkpoint(args), folder_ / "out" / "checkpoint-7");
-  args.resume_from_checkpoint = "True";
-  EXPECT_EQ(find_resume_checkpoint(args), folder_ / "out" / "checkpoint-12");
-  EXPECT_EQ(io::read_file(folder_ / "out" / "mine.txt"), "mine");
-  std::filesystem::rename(folder_ / "out" / "checkpoint-12", folder_ / "out" / ".checkpoint-12.former");
-  EXPECT_EQ(find_resume_checkpoint(args), folder_ / "out" / "checkpoint-12");
-
-  args.output_dir = (folder_ / "out" / "mine.txt").string();
-  EXPECT_TRUE(contains(error(), "is not a folder")) << error();
 }
 
 }  // namespace

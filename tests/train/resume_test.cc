@@ -7,6 +7,7 @@
 
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
+#include "hearth/io/folder_checksums.h"
 #include "hearth/train/trainer.h"
 #include "tests/train/toy.h"
 
@@ -284,6 +285,44 @@ TEST_F(Resume, WarnsOfOtherSettings) {
   EXPECT_TRUE(contains(warnings_[0], ": logging_steps 1 -> 2, save_steps 6 -> 3"));
 }
 
+TEST_F(Resume, WarnsOfOtherFlagsAndData) {
+  TrainingArguments args = arguments();
+  args.save_strategy = Strategy::steps;
+  args.save_steps = 6;
+  const auto train = [&](std::int64_t items, const std::optional<std::filesystem::path>& checkpoint) {
+    TrainingArguments copy = args;
+    copy.validate();
+    Arguments options;
+    declare(options, copy);
+    TrainerHooks hooks;
+    hooks.flags = options.values();
+    hooks.save_beside = [&](const std::filesystem::path& folder) {
+      io::replace_file(folder / "training_args.json", io::dump_json(to_json(hooks.flags), 2));
+    };
+    ToyModel model;
+    Trainer(model, args, toy_dataset(items), hooks).train(checkpoint);
+  };
+  const std::filesystem::path checkpoint = folder_ / "out" / "checkpoint-6";
+  train(24, {});
+  args.disable_tqdm = false;
+  args.num_threads = 1;
+  args.logging_first_step = args.do_train = true;  // nothing that training depends on
+  args.output_dir = (folder_ / "other").string();
+  train(24, checkpoint);
+  EXPECT_TRUE(warnings_.empty()) << warnings_[0];
+  args.seed = 7;
+  args.learning_rate = 2e-2;
+  args.lr_scheduler_type = "cosine";
+  args.per_device_train_batch_size = 2;
+  train(23, checkpoint);
+  ASSERT_EQ(warnings_.size(), 1u);
+  for (const char* part :
+       {": train_batch_size 4 -> 2, training data 24 items (lengths ", ") -> 23 items (lengths ", ", seed 42 -> 7, ",
+        "learning_rate 0.01 -> 0.02", "lr_scheduler_type \"linear\" -> \"cosine\""})
+    EXPECT_TRUE(contains(warnings_[0], part));
+  EXPECT_FALSE(contains(warnings_[0], "per_device"));
+}
+
 TEST_F(Resume, OfAFinishedRunTrainsNothing) {
   TrainingArguments args = arguments();
   args.save_strategy = Strategy::steps;
@@ -361,16 +400,17 @@ TEST_F(Resume, SaysWhyACheckpointDoesNotFit) {
   EXPECT_TRUE(contains(error(folder_ / "none"), "no checkpoint folder"));
   const std::filesystem::path narrow = folder_ / "narrow";
   std::filesystem::copy(checkpoint, narrow);
+  for (const auto& folder : {checkpoint, narrow}) std::filesystem::remove(folder / io::kChecksumsFile);
   std::vector<std::pair<std::string, Tensor>> tensors;
   for (const NamedParameter& each : model.parameters().named())
     tensors.emplace_back(each.name, each.name == "classifier.weight" ? Tensor({2, 16}, DType::f32) : each.value);
   io::write_safetensors(narrow / "model.safetensors", tensors);
   EXPECT_TRUE(contains(error(narrow), "narrow: classifier.weight is ")) << error(narrow);
   EXPECT_TRUE(contains(error(narrow), "(2, 16), this model needs ")) << error(narrow);
-  std::ofstream(checkpoint / "trainer_state.json") << "{\"global_step\": \"four\"}";
-  EXPECT_TRUE(contains(error(checkpoint), "global_step")) << error(checkpoint);
   std::filesystem::resize_file(checkpoint / "model.safetensors", 100);
   EXPECT_TRUE(contains(error(checkpoint), "model.safetensors")) << error(checkpoint);
+  std::ofstream(checkpoint / "trainer_state.json") << "{\"max_steps\": 12, \"global_step\": \"four\"}";
+  EXPECT_TRUE(contains(error(checkpoint), "global_step")) << error(checkpoint);
 }
 
 }  // namespace

@@ -154,6 +154,44 @@ TEST_F(TeamTraining, ResumesBitForBit) {
   }
 }
 
+// As on hosts that share no disk.
+TEST_F(TeamTraining, OnlyTheFirstRankNeedsToSeeTheCheckpoint) {
+  const auto is_frozen = [](std::string_view name) { return name.starts_with("layer.0."); };
+  for (const std::string mode : {"whole", "sharded", "fp16", "frozen"}) {
+    TrainingArguments args = split_arguments({2, 4, 1});
+    args.output_dir = (folder_ / mode).string();
+    args.sharded_optimizer = mode == "sharded";
+    args.fp16 = mode == "fp16";
+    args.save_strategy = Strategy::steps;
+    args.save_steps = 8;
+    std::vector<float> weights[2], expected;
+    const auto train = [&](std::uint64_t seed, const std::filesystem::path& of_first) {
+      comm::run_threads(2, [&](comm::ProcessGroup& group) {
+        ToyModel model(0.1f, seed, mode == "frozen" ? is_frozen : ToyModel::Chosen());
+        Trainer trainer(model, args, toy_dataset(160), {}, parallel::team_of(group, group.rank()));
+        if (of_first.empty()) {
+          trainer.train();
+        } else {
+          trainer.train(group.rank() == 0 ? of_first : folder_ / "on another host");
+        }
+        weights[group.rank()] = model.weights();
+      });
+      EXPECT_EQ(weights[0], weights[1]) << mode;
+    };
+    train(1, "");
+    expected = weights[0];
+    const auto moments = [&] {
+      return io::read_file(std::filesystem::path(args.output_dir) / "checkpoint-20" / "optimizer.safetensors");
+    };
+    const std::string expected_moments = moments();
+    const auto saved = std::filesystem::path(args.output_dir) / "checkpoint-8";
+    args.output_dir = (folder_ / ("again_" + mode)).string();
+    train(99, saved);
+    EXPECT_EQ(weights[0], expected) << mode;
+    EXPECT_TRUE(moments() == expected_moments) << mode;
+  }
+}
+
 TEST_F(TeamTraining, ShardsOfTwoAreResumedByOne) {
   TrainingArguments args = split_arguments({2, 4, 1});
   args.sharded_optimizer = true;

@@ -59,6 +59,7 @@ class ToyModel final : public nn::Model {
   }
 
   nn::ModelOutput forward(ops::Context& ctx, const BatchPtr& batch) override {
+    if (batch->sequences() > most_sequences) throw ResourceError("out of memory");
     ctx.begin(batch);
     const Var hidden = encoder_(ctx, *batch);
     const Var first = ops::first_tokens(ctx, hidden);
@@ -97,6 +98,7 @@ class ToyModel final : public nn::Model {
     return all;
   }
 
+  std::int64_t most_sequences = std::numeric_limits<std::int64_t>::max();  // memory runs out in a larger batch
   std::int64_t nan_forward = -1;  // the loss of this training pass, counted from 0, is NaN and has no gradient
 
  private:

@@ -158,7 +158,7 @@ TEST_F(TrainingArgumentsTest, DebugNamesAids) {
 }
 
 TEST_F(TrainingArgumentsTest, WhatFilesWillNameIsUtf8) {
-  EXPECT_TRUE(contains(error_of({"--output_dir", "caf\xe9"}), "'caf\xe9' is not UTF-8"));
+  EXPECT_TRUE(contains(error_of({"--output_dir", "caf\xe9"}), R"('caf\xe9' is not UTF-8)"));
   EXPECT_EQ(error_of({"--output_dir", "caf\xc3\xa9"}), "");
 }
 

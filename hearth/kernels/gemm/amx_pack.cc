@@ -6,7 +6,12 @@
 
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds it in its own intrinsics
 // For all that is defined below; headers above keep the baseline.
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16"))), \
+                             apply_to = function)
+#else
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
+#endif
 
 namespace hearth::kernels::amx {
 namespace {
@@ -173,3 +178,7 @@ void pack_right(const Operand& operand, Part part, std::int64_t panel, std::int6
 void finish_packing() { _mm_sfence(); }
 
 }  // namespace hearth::kernels::amx
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <dnnl.hpp>
+#include <mutex>
 #include <span>
 #include <unordered_map>
 
@@ -129,6 +130,17 @@ class Product {
   std::size_t scratch_bytes_;
 };
 
+// oneDNN writes through a null pointer where the system refuses memory for the code that it generates, so a thread
+// that creates a primitive asks for more than enough first. The lock keeps threads from counting on the same memory.
+template <class Create>
+auto with_memory_for_code(const Create& create) {
+  constexpr std::size_t kMoreThanEnough = std::size_t{32} << 20;
+  static std::mutex creating;
+  const std::lock_guard lock(creating);
+  cpu::check_memory_for("the code of a matmul", kMoreThanEnough);
+  return create();
+}
+
 void run_planned(const GemmTile& t) {
   cap_library();
   static thread_local std::unordered_map<Plan, Product, PlanHash> products;
@@ -136,7 +148,7 @@ void run_planned(const GemmTile& t) {
   auto found = products.find(plan);
   if (found == products.end()) {
     try {
-      found = products.try_emplace(plan, plan).first;
+      found = with_memory_for_code([&] { return products.try_emplace(plan, plan).first; });
     } catch (const dnnl::error& error) {
       fail("[oneDNN] cannot create a {} matmul of ({}, {}, {}): {}", name_of(t.type), t.m, t.n, t.k, error.what());
     }

@@ -105,7 +105,8 @@ class Reader {
           io::excerpt(config_.distributed_type));
     check(config_.mixed_precision == "no" || config_.mixed_precision == "fp16" || config_.mixed_precision == "bf16",
           "{}: mixed_precision is {}; on CPUs it is no, fp16 or bf16", file_, io::excerpt(config_.mixed_precision));
-    check(config_.num_machines >= 1, "{}: num_machines is {}, but must be at least 1", file_, config_.num_machines);
+    check(config_.num_machines >= 1 && config_.num_machines <= kMostProcesses,
+          "{}: num_machines is {}, but must be between 1 and {}", file_, config_.num_machines, kMostProcesses);
     check(config_.machine_rank >= 0 && config_.machine_rank < config_.num_machines,
           "{}: machine_rank is {}, but num_machines is {}: ranks count from 0", file_, config_.machine_rank,
           config_.num_machines);
@@ -113,7 +114,8 @@ class Reader {
           config_.num_processes.value_or(1));
     const std::int64_t port = config_.main_process_port.value_or(0);
     check(port >= 0 && port <= 65535, "{}: main_process_port is {}, but must be between 0 and 65535", file_, port);
-    check(config_.mpirun_ccl >= 0, "{}: mpirun_ccl is {}, but must not be negative", file_, config_.mpirun_ccl);
+    check(config_.mpirun_ccl >= 0 && config_.mpirun_ccl <= kMostProcesses,
+          "{}: mpirun_ccl is {}, but must be between 0 and {}", file_, config_.mpirun_ccl, kMostProcesses);
   }
 
   std::string file_;

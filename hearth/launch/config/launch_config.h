@@ -7,6 +7,8 @@
 
 namespace hearth::launch {
 
+inline constexpr std::int64_t kMostProcesses = 65'536;  // of one job; also of machines, cores and worker threads
+
 // The file that `hearth config` writes and `hearth launch` reads: the CPU part of Accelerate's launch file. Members are
 // named like its keys; those of the inner tables (ipex_config, mpirun_config, dynamo_config) are members, too.
 struct LaunchConfig {

@@ -237,9 +237,9 @@ Placement place(const cpu::UsableMachine& machine, const PlacementRequest& reque
     placement.ranks[rank].communication.insert(placement.ranks[rank].communication.end(),
                                                chosen.begin() + rank * per_rank,
                                                chosen.begin() + (rank + 1) * per_rank);
-  std::ranges::sort(placement.warnings);
-  const auto [first, last] = std::ranges::unique(placement.warnings);
-  placement.warnings.erase(first, last);
+  std::vector<std::string>& warnings = placement.warnings;
+  std::ranges::sort(warnings);
+  warnings.erase(std::unique(warnings.begin(), warnings.end()), warnings.end());
   return placement;
 }
 

@@ -6,6 +6,7 @@
 
 #include "hearth/base/arguments.h"
 #include "hearth/base/log.h"
+#include "hearth/launch/config/launch_config.h"
 
 namespace hearth::launch {
 namespace {
@@ -52,9 +53,11 @@ void declare_processes(Arguments& arguments, LaunchOptions& options) {
   arguments.section("Processes");
   arguments
       .add("num_processes", &options.num_processes, "number of processes on all hosts; if not given, one per NUMA node")
-      .at_least(1);
+      .at_least(1)
+      .at_most(kMostProcesses);
   arguments.add("num_machines", &options.num_machines, "number of hosts; each runs the same number of processes")
-      .at_least(1);
+      .at_least(1)
+      .at_most(kMostProcesses);
   arguments.add("machine_rank", &options.machine_rank, "rank of this host, if `hearth launch` is started on every host")
       .at_least(0);
   arguments.add("main_process_ip", &options.main_process_ip, "address of the host of rank 0");
@@ -63,7 +66,9 @@ void declare_processes(Arguments& arguments, LaunchOptions& options) {
       .at_most(65535);
   arguments.add("mpirun", &options.mpirun, "start the processes with mpirun, even on one host");
   arguments.add("mpirun_hostfile", &options.mpirun_hostfile, "file of hosts for mpirun, one per line");
-  arguments.add("mpirun_ccl", &options.mpirun_ccl, "oneCCL worker threads per process under mpirun").at_least(0);
+  arguments.add("mpirun_ccl", &options.mpirun_ccl, "oneCCL worker threads per process under mpirun")
+      .at_least(0)
+      .at_most(kMostProcesses);
 }
 
 void declare_placement(Arguments& arguments, LaunchOptions& options) {
@@ -71,14 +76,19 @@ void declare_placement(Arguments& arguments, LaunchOptions& options) {
   arguments
       .add("num_cpu_threads_per_process", &options.num_cpu_threads_per_process, "threads per process (OMP_NUM_THREADS)")
       .at_least(1);
-  arguments.add("ninstances", &options.ninstances, "number of processes on this host, as in ipexrun").at_least(1);
-  arguments.add("ncores_per_instance", &options.ncores_per_instance, "compute cores per process").at_least(1);
+  arguments.add("ninstances", &options.ninstances, "number of processes on this host, as in ipexrun")
+      .at_least(1)
+      .at_most(kMostProcesses);
+  arguments.add("ncores_per_instance", &options.ncores_per_instance, "compute cores per process")
+      .at_least(1)
+      .at_most(kMostProcesses);
   arguments.add("nodes_list", &options.nodes_list, "NUMA nodes to use: 0,2-3");
   arguments.add("cores_list", &options.cores_list, "hardware threads to use: 0-15");
   arguments.add("use_logical_cores", &options.use_logical_cores,
                 "one thread per hardware thread instead of one per core");
   arguments.add("ccl_worker_count", &options.ccl_worker_count, "cores per process reserved for communication")
-      .at_least(0);
+      .at_least(0)
+      .at_most(kMostProcesses);
   arguments.add("enable_cpu_affinity", &options.enable_cpu_affinity,
                 "passed to scripts; processes are always pinned to their cores");
   arguments.add("memory_allocator", choice(&options.memory_allocator), "malloc implementation to preload");
@@ -108,6 +118,11 @@ void declare_supervision(Arguments& arguments, LaunchOptions& options) {
   arguments.section("Supervision");
   arguments.add("max_restarts", &options.max_restarts, "restart all processes at most N times after a failure")
       .at_least(0);
+  arguments
+      .add("grace_period", &options.grace_period,
+           "seconds that the processes have to save a checkpoint after a signal, before they are killed")
+      .at_least(0)
+      .at_most(1'000'000);
   arguments.add("log_dir", &options.log_dir,
                 "folder for the output of each rank: rank_N.stdout.log, rank_N.stderr.log");
   arguments.add("tee", &options.tee,

@@ -34,7 +34,7 @@ struct LaunchOptions {
   bool use_logical_cores = false, enable_cpu_affinity = false;
   MemoryAllocator memory_allocator = MemoryAllocator::standard;
 
-  std::int64_t max_restarts = 0;
+  std::int64_t max_restarts = 0, grace_period = 300;
   std::optional<std::string> log_dir;
   std::string tee = "3";
 

@@ -103,7 +103,8 @@ class Planner {
     check(processes % machines == 0,
           "{} processes do not divide evenly among {} machines: change --num_processes or --num_machines", processes,
           machines);
-    check(processes <= 65536 && processes > 0, "--num_processes {} must be between 1 and 65536", processes);
+    check(processes <= kMostProcesses && processes > 0, "--num_processes {} must be between 1 and {}", processes,
+          kMostProcesses);
     plan_.num_processes = static_cast<int>(processes);
     plan_.num_machines = static_cast<int>(machines);
     plan_.local_processes = plan_.num_processes / plan_.num_machines;

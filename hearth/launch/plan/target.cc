@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <ranges>
 
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
@@ -46,10 +45,9 @@ std::int64_t seconds_of(const fs::path& path) {
   return stat(path.c_str(), &facts) == 0 ? static_cast<std::int64_t>(facts.st_mtime) : 0;
 }
 
-std::optional<fs::path> last_checkpoint(const fs::path& folder, std::int64_t since) {
-  for (const fs::path& checkpoint : io::list_checkpoints(folder) | std::views::reverse)
-    if (seconds_of(checkpoint) >= since) return checkpoint;
-  return std::nullopt;
+bool has_checkpoint(const fs::path& folder, std::int64_t since) {
+  return std::ranges::any_of(io::list_checkpoints(folder),
+                             [&](const fs::path& checkpoint) { return seconds_of(checkpoint) >= since; });
 }
 
 }  // namespace
@@ -80,8 +78,9 @@ std::vector<std::string> resumed(std::vector<std::string> command, std::int64_t 
   if (command.size() < 2 || command[0] != own_program() || !command[1].starts_with("run_")) return command;
   auto folder = value_of(command, "__output_dir");
   if (!folder) folder = output_dir_of_file(command);
-  const auto checkpoint = folder ? last_checkpoint(with_home(*folder), started) : std::nullopt;
-  if (checkpoint) command.insert(command.end(), {"--resume_from_checkpoint", checkpoint->string()});
+  // True lets the run itself choose: the last checkpoint that is not damaged.
+  if (folder && has_checkpoint(with_home(*folder), started))
+    command.insert(command.end(), {"--resume_from_checkpoint", "True"});
   return command;
 }
 

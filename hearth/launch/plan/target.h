@@ -14,8 +14,8 @@ std::string own_program();
 // The command line of the target; `commands` are the names of Hearth's own commands.
 std::vector<std::string> target_command(const LaunchOptions& options, std::span<const std::string> commands);
 
-// The command line for a restart: `command`, and the last checkpoint in its --output_dir to resume from, if the run
-// wrote one after `started` (seconds since 1970).
+// The command line for a restart: `command`, and --resume_from_checkpoint True if the run wrote a checkpoint into its
+// --output_dir after `started` (seconds since 1970).
 std::vector<std::string> resumed(std::vector<std::string> command, std::int64_t started);
 
 }  // namespace hearth::launch

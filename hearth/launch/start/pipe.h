@@ -14,7 +14,10 @@ namespace hearth::launch {
 // A pipe that child programs do not inherit.
 class Pipe {
  public:
-  Pipe() { check(pipe2(ends_, O_CLOEXEC) == 0, "no pipe can be opened: {}", std::strerror(errno)); }
+  Pipe() {
+    if (pipe2(ends_, O_CLOEXEC) != 0)
+      fail("no pipe can be opened: {}{}", std::strerror(errno), errno == EMFILE ? "; raise `ulimit -n`" : "");
+  }
   ~Pipe() {
     close_reader();
     close_writer();

@@ -93,7 +93,9 @@ void RankOutput::write(int number, Stream stream, std::string_view line) {
   Rank& rank = find(number);
   if (auto progress = decoded_progress(line)) {
     if (progress->moment != ProgressLine::Moment::passing) keep(rank, stream, plain_text(*progress));
-    return bar_.draw(std::move(*progress));
+    const bool is_behind = progress->moment == ProgressLine::Moment::passing && terminal_.waits_for() >= 0;
+    if (!is_behind) bar_.draw(std::move(*progress));
+    return;
   }
   keep(rank, stream, std::string(line));
   if (!shows(rank.shown, stream)) return;

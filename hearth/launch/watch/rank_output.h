@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hearth/base/terminal_bar.h"
+#include "hearth/launch/watch/text_queue.h"
 
 namespace hearth::launch {
 
@@ -22,8 +23,8 @@ struct OutputOptions {
   bool append = false;                           // keep what the log files hold
 };
 
-// Shows the lines of all ranks and writes them to log files. Each line is written whole. Colours and the progress bar
-// are for the terminal alone; in log files the bar is a plain line every 15 seconds.
+// Shows the lines of all ranks and writes them to log files. Each line is written whole, once the terminal takes it.
+// Colours and the progress bar are for the terminal alone; in log files the bar is a plain line every 15 seconds.
 class RankOutput {
  public:
   explicit RankOutput(OutputOptions options);
@@ -35,6 +36,7 @@ class RankOutput {
   bool draws_progress(int rank);
   void write(int rank, Stream stream, std::string_view line);
   std::vector<std::string> last_lines(int rank) const;
+  TextQueue& terminal() { return terminal_; }
 
  private:
   struct Rank {
@@ -49,7 +51,8 @@ class RankOutput {
   OutputOptions options_;
   std::map<int, int> shown_;  // by rank; -1 for all others
   std::map<int, Rank> ranks_;
-  TerminalBar bar_;
+  TextQueue terminal_;
+  TerminalBar bar_{[this](int descriptor, std::string_view text) { terminal_.add(descriptor, text); }};
 };
 
 }  // namespace hearth::launch

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,13 +11,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <memory>
 
 #include "hearth/base/error.h"
 #include "hearth/base/progress_line.h"
+#include "hearth/comm/failure_sentence.h"
 #include "hearth/launch/start/pipe.h"
 #include "hearth/launch/watch/line_splitter.h"
 #include "hearth/launch/watch/orphan_guard.h"
+#include "hearth/launch/watch/signals.h"
 
 namespace hearth::launch {
 namespace {
@@ -26,53 +28,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kInterruptGrace{30000};  // for ranks that save a checkpoint when they are interrupted
-constexpr milliseconds kTick{20};               // between looks at process groups, whose end no descriptor tells
-constexpr milliseconds kDrain{1000};            // for pipes that a process outside the job keeps open
-constexpr milliseconds kAfterKill{2000};        // for processes that the kernel cannot kill at once
-
-bool is_ignored(int signal) {
-  struct sigaction action {};
-  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-// Blocks the signals that the supervisor handles and reads them from a descriptor. SIGHUP is left out if it is ignored,
-// as nohup sets it: a blocked signal would be read although it is ignored. The other signals are read even if they were
-// ignored, because shells start background jobs of scripts with SIGINT ignored.
-class Signals {
- public:
-  Signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT}) sigaddset(&set, signal);
-    if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
-    sigprocmask(SIG_BLOCK, &set, &before_);
-    descriptor_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    check(descriptor_ >= 0, "signals cannot be read: {}", std::strerror(errno));
-    pipe_before_ = std::signal(SIGPIPE, SIG_IGN);
-    child_before_ = std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, the end of a rank would go unnoticed
-  }
-  ~Signals() {
-    close(descriptor_);
-    std::signal(SIGPIPE, pipe_before_);
-    std::signal(SIGCHLD, child_before_);
-    sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-
-  int descriptor() const { return descriptor_; }
-  int next() const {  // 0: none
-    signalfd_siginfo info{};
-    return read(descriptor_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
-  }
-
- private:
-  sigset_t before_{};
-  void (*pipe_before_)(int) = nullptr;
-  void (*child_before_)(int) = nullptr;
-  int descriptor_ = -1;
-};
+constexpr milliseconds kTick{20};         // between looks at process groups, whose end no descriptor tells
+constexpr milliseconds kDrain{1000};      // for pipes that a process outside the job keeps open
+constexpr milliseconds kAfterKill{2000};  // for processes that the kernel cannot kill at once
 
 struct Source {
   int rank = 0;
@@ -125,6 +83,7 @@ class Supervisor {
     }
     drain();
     ranks_.clear();
+    blame_named_rank();
     if (end_.failed_rank >= 0) end_.last_lines = output_.last_lines(end_.failed_rank);
     return std::move(end_);
   }
@@ -153,13 +112,16 @@ class Supervisor {
     return static_cast<int>(std::max(left, kTick).count());
   }
 
+  // Negative descriptors are skipped. While nobody reads what the ranks have written, they may not write more; but
+  // ranks that are ending must not wait for it.
   void wait_for_events(int timeout) {
-    std::vector<pollfd> polled{{signals_.descriptor(), POLLIN, 0}};
-    for (const Source& source : sources_)
-      polled.push_back({source.descriptor, POLLIN, 0});  // negative ones are skipped
+    const bool reads = !output_.terminal().is_full() || deadline_;
+    std::vector<pollfd> polled{{signals_.descriptor(), POLLIN, 0}, {output_.terminal().waits_for(), POLLOUT, 0}};
+    for (const Source& source : sources_) polled.push_back({reads ? source.descriptor : -1, POLLIN, 0});
     if (poll(polled.data(), polled.size(), timeout) <= 0) return;
+    output_.terminal().write_what_fits();
     for (std::size_t i = 0; i < sources_.size(); ++i)
-      if (polled[i + 1].revents != 0) read_from(sources_[i]);
+      if (polled[i + 2].revents != 0) read_from(sources_[i]);
   }
 
   void read_from(Source& source) {
@@ -194,7 +156,7 @@ class Supervisor {
         signal_groups(SIGKILL);
       } else {
         end_.interrupted = true;
-        end_all(signal, kInterruptGrace);
+        end_all(signal, options_.interrupt_grace);
       }
     }
   }
@@ -205,6 +167,7 @@ class Supervisor {
       const auto rank = std::ranges::find(ranks_, pid, &Rank::pid);
       if (rank == ranks_.end()) continue;
       rank->reaped = true;
+      statuses_[rank->number] = status;
       if (status != 0 && end_.status == 0) note_failure(*rank, status);
     }
     drop_ended_groups();
@@ -220,12 +183,33 @@ class Supervisor {
   }
 
   void note_failure(const Rank& rank, int status) {
+    blame(rank.number, status);
+    if (!end_.interrupted) end_all(SIGTERM, options_.grace);
+  }
+
+  void blame(int rank, int status) {
     const bool killed = WIFSIGNALED(status);
     end_.status = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    end_.failed_rank = rank.number;
+    end_.failed_rank = rank;
     end_.reason = killed ? fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                          : fmt::format("ended with status {}", end_.status);
-    if (!end_.interrupted) end_all(SIGTERM, options_.grace);
+    if (killed && WTERMSIG(status) == SIGKILL && options_.oom_kills() > oom_kills_before_)
+      end_.reason += ": the kernel ended a process because memory had run out";
+  }
+
+  // A rank of Hearth that ends because another one failed says so. It may end first, and then this launcher has ended
+  // the other one.
+  void blame_named_rank() {
+    const std::string beginning = fmt::format("hearth: error: rank {}: ", end_.failed_rank);
+    for (const std::string& line : output_.last_lines(end_.failed_rank)) {
+      if (!line.starts_with(beginning)) continue;
+      const auto named = comm::failed_rank(std::string_view(line).substr(beginning.size()));
+      if (!named || !statuses_.contains(*named)) return;  // a rank of another host
+      if (WIFEXITED(statuses_[*named])) return blame(*named, statuses_[*named]);
+      end_.failed_rank = *named;
+      end_.reason = "failed";
+      return;
+    }
   }
 
   void end_all(int signal, milliseconds grace) {
@@ -237,13 +221,21 @@ class Supervisor {
     for (const Rank& rank : ranks_) kill(-rank.pid, signal);
   }
 
+  // Shows what the ranks wrote last. A reader that is slow is waited for, unless a signal ends the job.
   void drain() {
-    const auto limit = Clock::now() + kDrain;
+    auto limit = Clock::now() + kDrain;
     const auto is_open = [](const Source& source) { return source.descriptor >= 0; };
-    while (std::ranges::any_of(sources_, is_open) && Clock::now() < limit)
+    const auto pause = [&] {
       wait_for_events(static_cast<int>(kTick.count()));
+      handle_signals();
+    };
+    while (std::ranges::any_of(sources_, is_open) && Clock::now() < limit) {
+      pause();
+      if (output_.terminal().is_full() && !end_.interrupted) limit = Clock::now() + kDrain;
+    }
     for (Source& source : sources_)
       if (is_open(source)) source.lines.finish([&](std::string_view line) { show(source, line); });
+    while (output_.terminal().waits_for() >= 0 && !(end_.interrupted && Clock::now() >= limit)) pause();
   }
 
   const SupervisorOptions& options_;
@@ -252,8 +244,10 @@ class Supervisor {
   RankOutput output_;
   std::vector<Source> sources_;
   std::vector<Rank> ranks_;
+  std::map<int, int> statuses_;  // of the ranks that have ended, as waitpid() reports them
   std::optional<Clock::time_point> deadline_;
   JobEnd end_;
+  const std::size_t oom_kills_before_ = options_.oom_kills();
 };
 
 }  // namespace

@@ -36,6 +36,17 @@ void TokenRows::append(const TokenRows& rows) {
   type_ids.insert(type_ids.end(), rows.type_ids.begin(), rows.type_ids.end());
 }
 
+void TokenRows::check_whole(std::int64_t vocab_size, std::int64_t max_length) const {
+  constexpr std::uint8_t kLastType = 1;
+  check(!starts.empty() && starts.front() == 0 && starts.back() == std::ssize(ids) && type_ids.size() == ids.size(),
+        "the numbers of rows, tokens and types do not agree");
+  for (std::size_t row = 1; row < starts.size(); ++row)
+    check(starts[row - 1] < starts[row] && starts[row] - starts[row - 1] <= max_length,
+          "row {} has an impossible length", row - 1);
+  for (const std::int32_t id : ids) check(id >= 0 && id < vocab_size, "{} is no token", id);
+  for (const std::uint8_t type : type_ids) check(type <= kLastType, "{} is no type of a token", type);
+}
+
 Padding padding_of(const std::optional<bool>& pad_to_max_length) {
   if (!pad_to_max_length) return Padding::packed;
   return *pad_to_max_length ? Padding::max_length : Padding::longest;

@@ -29,6 +29,9 @@ struct TokenRows {
 
   void append(const tokenizer::Encoding& encoding);
   void append(const TokenRows& rows);
+  // Throws Error unless the arrays fit each other, every row has 1 to max_length tokens, and every token is one of the
+  // vocabulary. For rows that were read from a file.
+  void check_whole(std::int64_t vocab_size, std::int64_t max_length) const;
 };
 
 enum class Padding { packed, longest, max_length };  // none; to the longest row of the batch; to max_seq_length

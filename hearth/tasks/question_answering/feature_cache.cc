@@ -1,5 +1,6 @@
 #include "hearth/tasks/question_answering/feature_cache.h"
 
+#include "hearth/base/error.h"
 #include "hearth/tokenizer/tokenizer_class.h"
 
 namespace hearth::tasks {
@@ -26,10 +27,16 @@ data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dat
   return key.add("max_samples", max_samples);
 }
 
-std::optional<QaFeatures> load_features(const data::Cache& cache, const data::CacheKey& key) {
+std::optional<QaFeatures> load_features(const data::Cache& cache, const data::CacheKey& key,
+                                        const QaFeatureLimits& limits) {
   const auto cached = cache.load(key);
   if (!cached) return std::nullopt;
-  return QaFeatures::from_sections(cached->sections);
+  try {
+    return QaFeatures::from_sections(cached->sections, limits);
+  } catch (const Error& error) {
+    cache.warn_of_damage(key, error.what());
+    return std::nullopt;
+  }
 }
 
 void store_features(const data::Cache& cache, const data::CacheKey& key, const QaFeatures& features) {

@@ -14,7 +14,9 @@ data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dat
                             const std::filesystem::path& tokenizer_folder, const QaFeatureOptions& options,
                             std::int64_t max_samples = -1);
 
-std::optional<QaFeatures> load_features(const data::Cache& cache, const data::CacheKey& key);
+// Nothing where the cache has none for the key. Features beyond the limits give a warning and count as none.
+std::optional<QaFeatures> load_features(const data::Cache& cache, const data::CacheKey& key,
+                                        const QaFeatureLimits& limits);
 void store_features(const data::Cache& cache, const data::CacheKey& key, const QaFeatures& features);
 
 }  // namespace hearth::tasks

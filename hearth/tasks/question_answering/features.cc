@@ -62,18 +62,38 @@ std::vector<std::span<const std::byte>> QaFeatures::sections() const {
                     arrays_of(*this));
 }
 
-QaFeatures QaFeatures::from_sections(const std::vector<std::span<const std::byte>>& sections) {
+QaFeatures QaFeatures::from_sections(const std::vector<std::span<const std::byte>>& sections,
+                                     const QaFeatureLimits& limits) {
   QaFeatures features;
   auto section = sections.begin();
   const auto read = [&](auto& array) {
     using Item = typename std::remove_reference_t<decltype(array)>::value_type;
-    check(section != sections.end() && section->size() % sizeof(Item) == 0, "[QaFeatures] unknown sections");
+    check(section != sections.end() && section->size() % sizeof(Item) == 0, "its sections are not those of features");
     array.resize(section->size() / sizeof(Item));
     if (!array.empty()) std::memcpy(array.data(), section->data(), section->size());
     ++section;
   };
   std::apply([&](auto&... array) { (read(array), ...); }, arrays_of(features));
+  features.check_whole(limits);
   return features;
+}
+
+void QaFeatures::check_whole(const QaFeatureLimits& limits) const {
+  TokenRows::check_whole(limits.vocab_size, limits.max_seq_length);
+  const bool is_train = limits.kind == QaFeatureKind::train;
+  const std::size_t labels = is_train ? examples.size() : 0;
+  check(size() == rows() && start_positions.size() == labels && end_positions.size() == labels &&
+            offsets.size() == (is_train ? 0 : ids.size()),
+        "the numbers of features, labels and offsets do not agree");
+  for (std::size_t f = 0; f < examples.size(); ++f)
+    check(examples[f] >= (f == 0 ? 0 : examples[f - 1]) && examples[f] < limits.examples,
+          "feature {} belongs to no example", f);
+  for (std::size_t f = 0; f < labels; ++f)
+    for (const std::int32_t position : {start_positions[f], end_positions[f]})
+      check(0 <= position && position < length(static_cast<std::int64_t>(f)),
+            "feature {} has an answer outside its tokens", f);
+  for (const tokenizer::Offset& offset : offsets)
+    check(offset == kNoOffset || (0 <= offset.begin && offset.begin <= offset.end), "a token has impossible offsets");
 }
 
 }  // namespace hearth::tasks

@@ -12,6 +12,12 @@ namespace hearth::tasks {
 
 enum class QaFeatureKind { train, validation };
 
+// What the features of a file keep to.
+struct QaFeatureLimits {
+  QaFeatureKind kind = QaFeatureKind::train;
+  std::int64_t examples = 0, vocab_size = 0, max_seq_length = 0;
+};
+
 // The windows of all examples, in the order of the examples. A feature is a row of tokens.
 struct QaFeatures : TokenRows {
   static constexpr tokenizer::Offset kNoOffset{-1, -1};
@@ -27,8 +33,14 @@ struct QaFeatures : TokenRows {
   static QaFeatures joined(std::vector<QaFeatures> parts);
   // All arrays in a fixed order, for the cache file.
   std::vector<std::span<const std::byte>> sections() const;
-  static QaFeatures from_sections(const std::vector<std::span<const std::byte>>& sections);
+  // An Error unless the arrays are such as preprocessing makes them, within these limits: anybody may have written
+  // them.
+  static QaFeatures from_sections(const std::vector<std::span<const std::byte>>& sections,
+                                  const QaFeatureLimits& limits);
   void keep_first(std::int64_t count);  // for max_train_samples
+
+ private:
+  void check_whole(const QaFeatureLimits& limits) const;
 };
 
 }  // namespace hearth::tasks

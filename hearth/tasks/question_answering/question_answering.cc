@@ -59,8 +59,10 @@ QaFeatures QuestionAnswering::prepared(const TaskSetting& setting, QaFeatureKind
   const parallel::Team& team = setting.team;
   const data::Cache cache(io::cache_folder() / "features");
   const data::CacheKey key = qa_cache_key(kind, file, setting.tokenizer_folder, feature_options_, max_samples);
+  const QaFeatureLimits limits{kind, std::ssize(examples), setting.tokenizer->vocab_size(),
+                               feature_options_.max_seq_length};
   if (!args_.overwrite_cache || !team.is_first_of_host())
-    if (std::optional<QaFeatures> cached = load_features(cache, key)) {
+    if (std::optional<QaFeatures> cached = load_features(cache, key, limits)) {
       log_info("features of {} from the cache {}", file, cache.path_of(key).string());
       return std::move(*cached);
     }

@@ -1,0 +1,131 @@
+#include "hearth/models/memory_estimate.h"
+
+#include <algorithm>
+
+#include "hearth/base/error.h"
+#include "hearth/io/json.h"
+#include "hearth/kernels/gemm/gemm.h"
+
+namespace hearth::models {
+namespace {
+
+// Measured: code and data of the program and its libraries, the code that oneDNN generates, the heap.
+constexpr double kProgramBytes = 22 << 20;
+
+constexpr double kFloat = sizeof(float);
+
+// Bytes of a copy of one weight for a matmul in this dtype.
+double bytes_per_copy(DType dtype) {
+  const kernels::GemmImpl& impl = kernels::choose_gemm(dtype);
+  constexpr std::int64_t kSide = 1024;
+  if (impl.pack == nullptr) return static_cast<double>(size_of(dtype));
+  return static_cast<double>(impl.packed_bytes(dtype, kSide, kSide)) / (kSide * kSide);
+}
+
+// Frozen weights keep the dtype of their file, which config.json names.
+DType frozen_dtype(const Config& config) {
+  for (const char* key : {"dtype", "torch_dtype"}) {
+    const std::string name = io::get_string_or(config.values(), key, "", config.file());
+    if (name == "bfloat16") return DType::bf16;
+    if (name == "float16") return DType::f16;
+  }
+  return DType::f32;
+}
+
+// Adds up the parameters, which are in order of use: backward passes none that lies before the first trainable one.
+MemoryEstimate of_parameters(const Pretrained& model, const MemoryPlan& plan) {
+  const DType frozen = frozen_dtype(model.config());
+  const bool packs = kernels::choose_gemm(plan.dtype).pack != nullptr;
+  const double copy_bytes = bytes_per_copy(plan.dtype);
+  bool in_backward = false;
+  MemoryEstimate sum;
+  for (const auto& parameter : model.parameters().parameters()) {
+    const auto elements = static_cast<double>(parameter->shape.size());
+    const DType stored = parameter->trainable ? DType::f32 : frozen;
+    in_backward = in_backward || parameter->trainable;
+    sum.weights += elements * static_cast<double>(size_of(stored));
+    // Packed weights have one layout for forward and one for the input gradient; others have one copy at most.
+    if (parameter->shape.rank() == 2 && !parameter->is_embedding && (packs || stored != plan.dtype))
+      sum.copies += elements * copy_bytes * (packs && in_backward ? 2 : 1);
+    if (!parameter->trainable) continue;
+    sum.gradients += elements * kFloat;
+    sum.optimizer += elements * kFloat * plan.moments / static_cast<double>(plan.shards);
+  }
+  return sum;
+}
+
+// Bytes of the activations of a pass.
+class Activations {
+ public:
+  Activations(const Pretrained& model, const MemoryPlan& plan)
+      : model_(model),
+        config_(model.backbone_config()),
+        checkpointed_(plan.gradient_checkpointing),
+        tokens_(static_cast<double>(plan.tokens)),
+        hidden_(tokens_ * static_cast<double>(config_.hidden) * static_cast<double>(size_of(plan.dtype))),
+        wide_(tokens_ * static_cast<double>(config_.intermediate) * static_cast<double>(size_of(plan.dtype))) {}
+
+  double peak() const {
+    const auto layers = static_cast<double>(model_.layers_in_backward());
+    const double below = layers < static_cast<double>(config_.layers) ? hidden_ : embeddings();
+    const double kept =
+        (checkpointed_ ? layers * hidden_ + std::min(1.0, layers) * layer() : layers * layer()) + head();
+    return below + std::max(layers > 0 ? kept + first_of_backward() : head(), passing_layer()) + holes();
+  }
+
+ private:
+  double norm_statistics() const { return 2 * tokens_ * kFloat; }
+  double embeddings() const {
+    const double sum_and_normed = 2 * hidden_, dropped = config_.hidden_dropout > 0 ? hidden_ : 0;
+    return sum_and_normed + dropped + norm_statistics();
+  }
+  double layer() const {
+    const double query_key_value = 3 * hidden_, mixed = hidden_, projected = hidden_, attended = hidden_;
+    const double widened = 2 * wide_;  // before and after the activation
+    const double narrowed = hidden_, result = hidden_;
+    const double log_sums = tokens_ * static_cast<double>(config_.heads) * kFloat;
+    return query_key_value + mixed + log_sums + projected + attended + widened + narrowed + result +
+           2 * norm_statistics();
+  }
+  // A layer that backward does not reach keeps nothing, but its values live until its end.
+  double passing_layer() const { return 8 * hidden_ + wide_; }
+  double head() const {
+    const double logits = tokens_ * static_cast<double>(model_.logits_per_token()) * kFloat;
+    return 2 * logits;  // and their gradient
+  }
+  // Backward frees activations as it goes, so its peak is in the last layer: the gradient of the layer output (reused
+  // in place for x), of the residual, and of the FFN's hidden activations.
+  double first_of_backward() const { return 2 * hidden_ + wide_; }
+
+  // Blocks that outlive a step leave holes between those of the next; a hole may be too small for a widest tensor.
+  double holes() const { return wide_; }
+
+  const Pretrained& model_;
+  const nn::TransformerConfig& config_;
+  bool checkpointed_;
+  double tokens_, hidden_, wide_;
+};
+
+// Scratch of one thread: one tile of a matmul, and one head of a sequence in attention.
+double work_space_of_thread(const nn::TransformerConfig& config, const MemoryPlan& plan) {
+  constexpr double kTile = 256;
+  const auto widest = static_cast<double>(std::max(config.hidden, config.intermediate));
+  const double sums = kTile * kTile * kFloat, operands = 2 * kTile * widest * static_cast<double>(size_of(plan.dtype));
+  const double query_rows = static_cast<double>(plan.longest * (config.hidden / config.heads)) * kFloat;
+  return sums + operands + 3 * query_rows;
+}
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const Pretrained& model, const MemoryPlan& plan) {
+  check(plan.tokens >= 1 && plan.longest >= 1 && plan.shards >= 1 && plan.threads >= 1,
+        "[estimate_memory] all must be at least 1: tokens {}, longest sequence {}, shards {}, threads {}", plan.tokens,
+        plan.longest, plan.shards, plan.threads);
+  MemoryEstimate estimate = of_parameters(model, plan);
+  estimate.activations = Activations(model, plan).peak();
+  estimate.work_space = static_cast<double>(plan.threads) * work_space_of_thread(model.backbone_config(), plan);
+  estimate.program = kProgramBytes;
+  return estimate;
+}
+
+}  // namespace hearth::models

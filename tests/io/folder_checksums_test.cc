@@ -1,0 +1,66 @@
+#include "hearth/io/folder_checksums.h"
+
+#include "hearth/io/file.h"
+#include "hearth/io/json.h"
+#include "tests/support.h"
+
+namespace hearth::io {
+namespace {
+
+class FolderChecksums : public TemporaryFolder {
+ protected:
+  void SetUp() override {
+    replace_file(folder_ / "a", std::string(3 << 20, 'a') + "tail");
+    replace_file(folder_ / "b", "");
+    io::create_directories(folder_ / "inner");
+    write_checksums(folder_);
+  }
+  std::string fault() const {
+    return error_of([&] { verify_checksums(folder_); });
+  }
+};
+
+TEST_F(FolderChecksums, AGoodFolderPasses) {
+  EXPECT_EQ(fault(), "");
+  replace_file(folder_ / "added", "later");
+  EXPECT_EQ(fault(), "");
+  const Json files = read_json(folder_ / kChecksumsFile).at("files");
+  EXPECT_EQ(files.size(), 2u);
+  EXPECT_EQ(files.at("a").at("size"), (3 << 20) + 4);
+  write_checksums(folder_);  // again: the list is no part of itself
+  EXPECT_EQ(fault(), "");
+}
+
+TEST_F(FolderChecksums, WithoutAListPasses) {
+  std::filesystem::remove(folder_ / kChecksumsFile);
+  replace_file(folder_ / "a", "other");
+  EXPECT_EQ(fault(), "");
+}
+
+TEST_F(FolderChecksums, AFlippedBitIsNoticed) {
+  std::string contents = read_file(folder_ / "a");
+  for (const std::size_t at : {std::size_t{0}, std::size_t{2 << 20}, contents.size() - 1}) {
+    contents[at] = static_cast<char>(contents[at] ^ 4);
+    replace_file(folder_ / "a", contents);
+    EXPECT_TRUE(contains(fault(), (folder_ / "a").string() + " does not have the checksum")) << at;
+    contents[at] = static_cast<char>(contents[at] ^ 4);
+  }
+}
+
+TEST_F(FolderChecksums, ACutOrMissingFileIsNoticed) {
+  std::filesystem::resize_file(folder_ / "a", 2 << 20);
+  EXPECT_TRUE(contains(fault(), "a has 2097152 bytes, but "));
+  std::filesystem::remove(folder_ / "a");
+  EXPECT_TRUE(contains(fault(), "a is missing, but "));
+}
+
+TEST_F(FolderChecksums, ADamagedListIsNoticed) {
+  for (const char* list : {"", "{", "[]", "{}", R"({"files": 3})", R"({"files": {"a": 3}})",
+                           R"({"files": {"a": {"size": "x"}}})", R"({"files": {"../../etc/passwd": {"size": 1}}})"}) {
+    replace_file(folder_ / kChecksumsFile, list);
+    EXPECT_TRUE(contains(fault(), kChecksumsFile)) << list;
+  }
+}
+
+}  // namespace
+}  // namespace hearth::io
