@@ -9,6 +9,7 @@
 
 #include <array>
 #include <csignal>
+#include <functional>
 #include <thread>
 
 #include "hearth/io/file.h"
@@ -19,6 +20,16 @@
 
 namespace hearth::launch {
 namespace {
+
+// A thread that takes none of the signals that the supervisor waits for.
+std::thread without_signals(std::function<void()> body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  std::thread thread(std::move(body));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
 
 using namespace std::chrono_literals;
 
@@ -163,7 +174,7 @@ TEST_F(SupervisorTest, ASignalIsPassedOn) {
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
   sigprocmask(SIG_BLOCK, &term, &before);  // in the sender too, or the signal would end this program
-  std::thread sender([this, self = getpid()] {
+  std::thread sender = without_signals([this, self = getpid()] {
     while (!is_written(folder_ / "ready")) std::this_thread::sleep_for(5ms);
     kill(self, SIGTERM);
   });
@@ -202,7 +213,7 @@ TEST_F(UnreadOutput, DoesNotHideASignal) {
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
   sigprocmask(SIG_BLOCK, &term, &before);
-  std::thread sender([this, self = getpid()] {
+  std::thread sender = without_signals([this, self = getpid()] {
     wait_until_full();
     kill(self, SIGTERM);
   });
@@ -214,7 +225,7 @@ TEST_F(UnreadOutput, DoesNotHideASignal) {
 }
 
 TEST_F(UnreadOutput, DoesNotHideADeadRank) {
-  std::thread reader([this] {
+  std::thread reader = without_signals([this] {
     wait_until_full();
     std::ofstream(folder_ / "full") << "x";
     while (process_runs(pid_in("pid"))) std::this_thread::sleep_for(5ms);  // although nobody has read anything
