@@ -225,7 +225,8 @@ TEST_F(TrainingFaults, TheErrorOfTheRankThatFailedIsShown) {
   write("file", "");
   expect_error("--output_dir file", "--output_dir file: ");
   fs::create_symlink("loop", folder() / "loop");
-  expect_error("--output_dir loop", "loop: Too many levels of symbolic links");  // not an Error of Hearth's own
+  const std::string loop = (folder() / "loop").string();
+  expect_error("--output_dir loop", loop + ": Too many levels of symbolic links");  // not an Error of Hearth's own
 }
 
 TEST_F(TrainingFaults, ASignalSavesACheckpointAndRestartsNothing) {
