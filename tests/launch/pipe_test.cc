@@ -16,7 +16,7 @@ TEST(Pipe, SaysWhyThereIsNone) {
   setrlimit(RLIMIT_NOFILE, &none);
   const std::string message = error_of([] { Pipe(); });
   setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_EQ(message, "no pipe can be opened: Too many open files");
+  EXPECT_EQ(message, "no pipe can be opened: Too many open files; raise `ulimit -n`");
 }
 
 }  // namespace
