@@ -42,7 +42,7 @@ void expect_features(const Json& expected, std::span<const QaExample> examples, 
   for (std::int64_t f = 0; f < train.size(); ++f) {
     const auto at = static_cast<std::size_t>(f);
     SCOPED_TRACE(fmt::format("max_seq_length {}, feature {}", options.max_seq_length, f));
-    EXPECT_EQ(examples[static_cast<std::size_t>(train.examples[at])].id, expected[at]["example_id"]);
+    EXPECT_EQ(examples[static_cast<std::size_t>(train.examples[at])].id, expected[at]["example_id"].get<std::string>());
     EXPECT_EQ(list_json(train.ids_of(f)), expected[at]["input_ids"]);
     EXPECT_EQ(list_json(train.type_ids_of(f)), expected[at]["token_type_ids"]);
     EXPECT_EQ(offsets_json(validation.offsets_of(f)), expected[at]["offsets"]);
@@ -354,7 +354,7 @@ TEST(QaFeatures, GoldensOfAWholeFile) {
                             fmt::join(features.ids_of(f), ","), features.start_positions[at],
                             features.end_positions[at]));
   }
-  EXPECT_EQ(hash.hex(), all["sha256_of_lines"]);
+  EXPECT_EQ(hash.hex(), all["sha256_of_lines"].get<std::string>());
 }
 
 }  // namespace

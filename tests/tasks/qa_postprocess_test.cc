@@ -180,7 +180,7 @@ TEST(QaPostprocess, Goldens) {
     const auto predictions = postprocess_qa_predictions(examples, features, logits, {.version_2_with_negative = v2});
     for (const QaPrediction& prediction : predictions) {
       SCOPED_TRACE(prediction.id);
-      EXPECT_EQ(prediction.text, expected["predictions"][prediction.id]);
+      EXPECT_EQ(prediction.text, expected["predictions"][prediction.id].get<std::string>());
       const Json& nbest = expected["nbest"][prediction.id];
       ASSERT_EQ(prediction.nbest.size(), nbest.size());
       for (std::size_t i = 0; i < nbest.size(); ++i) {
