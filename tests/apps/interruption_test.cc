@@ -86,7 +86,9 @@ TEST_F(Interruption, TellsHowToResumeWhereTheSameCommandWouldNot) {
   Job one(folder(), {endless("--output_dir out --overwrite_output_dir")});
   wait_for_steps(1);
   ::kill(one.pid(0), SIGTERM);
-  EXPECT_TRUE(contains(one.wait(0).err, fmt::format("give --resume_from_checkpoint out/checkpoint-{}", saved_step())));
+  const Outcome outcome = one.wait(0);
+  EXPECT_TRUE(contains(outcome.err, fmt::format("give --resume_from_checkpoint out/checkpoint-{}", saved_step())))
+      << outcome.err;
 }
 
 TEST_F(Interruption, NotByAHangUpThatNohupIgnores) {

@@ -67,8 +67,8 @@ TEST_P(RunQaInFormat, TrainsEvaluatesAndPredicts) {
 
   std::set<std::string> scaler;
   if (format == "fp16") scaler = {"scaler.json"};
-  const auto checkpoint =
-      with(with(kModelFiles, {"optimizer.safetensors", "scheduler.json", "trainer_state.json"}), scaler);
+  const auto checkpoint = with(
+      with(kModelFiles, {"checksums.json", "optimizer.safetensors", "scheduler.json", "trainer_state.json"}), scaler);
   EXPECT_EQ(names_in(folder() / "out"),
             with(kModelFiles, {"README.md", "trainer_state.json", "train_results.json", "eval_results.json",
                                "predict_results.json", "all_results.json", "eval_predictions.json",
