@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 
 #if defined(__has_feature)

@@ -7,7 +7,7 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/apps/input_lines.h"
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/text_layout.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"

@@ -7,7 +7,7 @@
 #include "hearth/apps/command.h"
 #include "hearth/apps/processes.h"
 #include "hearth/base/arguments.h"
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/bench/allreduce_bench.h"

@@ -4,7 +4,7 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/apps/input_lines.h"
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/data/record_format.h"
 #include "hearth/data/table.h"

@@ -8,7 +8,7 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/text_layout.h"
 #include "hearth/io/json.h"
 #include "hearth/launch/config/config_dialogue.h"

@@ -4,8 +4,8 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
 #include "hearth/base/version.h"

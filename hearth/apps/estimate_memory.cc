@@ -4,7 +4,7 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/bench/model_config.h"
 #include "hearth/bench/table.h"
 #include "hearth/cpu/parallel.h"

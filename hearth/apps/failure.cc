@@ -4,7 +4,7 @@
 #include <new>
 #include <system_error>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/not_finite_error.h"
 #include "hearth/base/usage_error.h"

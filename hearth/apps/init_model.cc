@@ -3,7 +3,7 @@
 #include "hearth/apps/command.h"
 #include "hearth/apps/output_folder.h"
 #include "hearth/base/arguments.h"
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/tokenizer/tokenizer.h"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "hearth/apps/line_editor.h"
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 
 namespace hearth::apps {

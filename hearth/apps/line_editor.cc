@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 
 namespace hearth::apps {
 namespace {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "hearth/base/environment.h"
+#include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/cpu/memory_room.h"
 #include "hearth/cpu/parallel.h"

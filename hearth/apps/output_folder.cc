@@ -1,6 +1,6 @@
 #include "hearth/apps/output_folder.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::apps {
 

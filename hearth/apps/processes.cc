@@ -10,8 +10,8 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/apps/failure.h"
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/comm/connect.h"
 #include "hearth/cpu/isa.h"

@@ -4,7 +4,7 @@
 #include "hearth/apps/command.h"
 #include "hearth/apps/processes.h"
 #include "hearth/base/arguments.h"
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/launch/plan/target.h"
 #include "hearth/launch/watch/supervisor.h"
 #include "hearth/verify/world_check.h"

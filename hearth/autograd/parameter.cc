@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "hearth/base/check.h"
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/parallel.h"
 

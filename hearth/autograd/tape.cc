@@ -1,5 +1,6 @@
 #include "hearth/autograd/tape.h"
 
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 
 namespace hearth {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/base/usage_error.h"
 

@@ -1,6 +1,6 @@
 #include "hearth/base/dtype.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth {
 

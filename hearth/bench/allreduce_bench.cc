@@ -6,7 +6,7 @@
 #include <charconv>
 #include <iterator>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/timer.h"
 #include "hearth/bench/spread.h"
 #include "hearth/bench/table.h"

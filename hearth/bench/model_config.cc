@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/hub_cache.h"
 
 namespace hearth::bench {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hearth/base/check.h"
 #include "hearth/base/timer.h"
 #include "hearth/bench/gemm_ceiling.h"
 #include "hearth/bench/measured_ops.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/rounding.h"
 #include "hearth/base/timer.h"
 #include "hearth/bench/table.h"

@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/base/timer.h"
 #include "hearth/bench/gemm_ceiling.h"

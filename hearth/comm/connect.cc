@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/base/version.h"
 #include "hearth/base/whole_number.h"

@@ -37,7 +37,7 @@
 #include <sstream>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/comm/failure_sentence.h"
 

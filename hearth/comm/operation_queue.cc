@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 
 namespace hearth::comm {

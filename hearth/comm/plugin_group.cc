@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "hearth/base/check.h"
 #include "hearth/comm/operation_queue.h"
 #include "hearth/comm/reduction.h"
 

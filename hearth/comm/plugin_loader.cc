@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/version.h"
 #include "hearth/base/whole_number.h"

@@ -14,7 +14,7 @@
 #include <memory>
 #include <thread>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::comm {
 namespace {

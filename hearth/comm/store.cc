@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/whole_number.h"
 
 namespace hearth::comm {

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/comm/store_wire.h"
 #include "hearth/comm/tcp_store.h"

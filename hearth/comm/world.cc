@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/comm/socket.h"
 

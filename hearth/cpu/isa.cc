@@ -9,8 +9,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/cpu/amx_probe.h"
 
 namespace hearth::cpu {

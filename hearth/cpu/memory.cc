@@ -10,7 +10,7 @@
 #include <new>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/system.h"
 

@@ -10,8 +10,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/cpu/thread_check.h"
 #include "hearth/cpu/topology.h"
 

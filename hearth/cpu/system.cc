@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/cpu/cgroup.h"
 
 namespace hearth::cpu {

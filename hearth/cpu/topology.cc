@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/cpu/cgroup.h"
 #include "hearth/cpu/system.h"
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/base/log.h"
 #include "hearth/io/checksum.h"
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 
 namespace hearth::data {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/data/record_format.h"
 #include "hearth/data/text_lines.h"
 #include "hearth/io/file.h"

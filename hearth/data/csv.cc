@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::data {
 namespace {

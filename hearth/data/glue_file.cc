@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/data/text_lines.h"
 #include "hearth/io/file.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/data/json_kind.h"
 #include "hearth/io/json.h"
 

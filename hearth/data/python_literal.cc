@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/io/utf8.h"
 

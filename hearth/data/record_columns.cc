@@ -1,6 +1,6 @@
 #include "hearth/data/record_columns.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 
 namespace hearth::data {

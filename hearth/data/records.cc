@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/data/csv_records.h"
 #include "hearth/io/json.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/rounding.h"
 
 namespace hearth::data {

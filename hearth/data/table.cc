@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/data/csv_column.h"
 #include "hearth/data/json_column.h"

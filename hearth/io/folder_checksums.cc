@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/checksum.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"

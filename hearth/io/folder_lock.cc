@@ -12,7 +12,7 @@
 #include <string>
 #include <system_error>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"

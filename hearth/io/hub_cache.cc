@@ -5,8 +5,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/io/file.h"
 
 namespace hearth::io {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/file.h"
 
 namespace hearth::io {

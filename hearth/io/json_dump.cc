@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/io/utf8.h"
 

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 

@@ -1,6 +1,6 @@
 #include "hearth/io/option_file.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/io/yaml.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/io/file.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 
 namespace hearth::io {

@@ -10,7 +10,7 @@
 #include <span>
 #include <sstream>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/io/utf8.h"
 

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/launch/place/memory_allocator.h"

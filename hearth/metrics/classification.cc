@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::metrics {
 namespace {

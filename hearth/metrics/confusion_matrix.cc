@@ -1,6 +1,6 @@
 #include "hearth/metrics/confusion_matrix.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::metrics {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/text_layout.h"
 #include "hearth/metrics/confusion_matrix.h"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <map>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::metrics {
 namespace {

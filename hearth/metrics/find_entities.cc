@@ -1,6 +1,6 @@
 #include <string_view>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/utf8.h"
 #include "hearth/metrics/entities.h"
 

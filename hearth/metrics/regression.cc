@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/metrics/pairwise_sum.h"
 
 namespace hearth::metrics {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/text_layout.h"
 
 namespace hearth::metrics {

@@ -1,6 +1,6 @@
 #include "hearth/metrics/scores.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/metrics/pairwise_sum.h"
 
 namespace hearth::metrics {

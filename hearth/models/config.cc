@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::models {
 namespace {

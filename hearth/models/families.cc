@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/models/family.h"
 
 namespace hearth::models {

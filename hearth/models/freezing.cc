@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 
 namespace hearth::models {

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::models {
 namespace {

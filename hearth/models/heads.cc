@@ -1,4 +1,4 @@
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/models/family.h"
 #include "hearth/models/head.h"
 #include "hearth/nn/layers.h"

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/io/model_weights.h"
 #include "hearth/kernels/rows/elementwise.h"

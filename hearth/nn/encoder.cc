@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hearth/base/check.h"
 #include "hearth/ops/attention.h"
 #include "hearth/ops/dropout.h"
 #include "hearth/ops/embedding.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hearth/base/check.h"
+
 namespace hearth::nn {
 
 const Tensor& ModelOutput::logits_named(std::string_view name) const {

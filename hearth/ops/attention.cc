@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/attention/attention.h"
 #include "hearth/ops/grad.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/rows/elementwise.h"
 #include "hearth/kernels/rows/embedding.h"

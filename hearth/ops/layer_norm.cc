@@ -1,5 +1,6 @@
 #include "hearth/ops/layer_norm.h"
 
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/rows/layer_norm.h"
 #include "hearth/ops/grad.h"

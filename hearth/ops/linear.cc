@@ -1,5 +1,6 @@
 #include "hearth/ops/linear.h"
 
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/gemm/gemm.h"
 #include "hearth/kernels/rows/elementwise.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hearth/base/check.h"
+
 namespace hearth::optim {
 
 std::vector<Range> ranges(const ParameterStore& parameters, bool by_decay, std::span<const Interval> own) {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::optim {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/optim/adafactor.h"
 #include "hearth/optim/adagrad.h"
 #include "hearth/optim/adamw.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::optim {
 

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <string_view>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/optim/plateau.h"
 
 namespace hearth::optim {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hearth/autograd/parameter.h"
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/rounding.h"
 
 namespace hearth::parallel {

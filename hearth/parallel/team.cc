@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/comm/thread_world.h"
 
 namespace hearth::parallel {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/tasks/question_answering/question_answering.h"
 #include "hearth/tasks/task.h"
 #include "hearth/tasks/text_classification/run_classification.h"

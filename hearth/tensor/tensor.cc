@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "hearth/base/check.h"
 #include "hearth/cpu/memory.h"
 
 namespace hearth {
@@ -24,6 +25,10 @@ Tensor Tensor::view_of(const void* data, Shape shape, DType type, std::shared_pt
   tensor.shape_ = shape;
   tensor.type_ = type;
   return tensor;
+}
+
+void Tensor::throw_other_type(DType asked) const {
+  fail("[Tensor] holds {}, read as {}", name_of(type_), name_of(asked));
 }
 
 float Tensor::item() const {

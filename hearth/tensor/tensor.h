@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "hearth/base/dtype.h"
-#include "hearth/base/error.h"
 #include "hearth/tensor/shape.h"
 
 namespace hearth {
@@ -30,7 +29,8 @@ class Tensor {
   void* raw() const { return data_; }
   template <class T>
   T* data() const {
-    check(type_ == dtype_of<T>, "[Tensor] holds {}, read as {}", name_of(type_), name_of(dtype_of<T>));
+    if (type_ != dtype_of<T>) [[unlikely]]
+      throw_other_type(dtype_of<T>);
     return static_cast<T*>(data_);
   }
   // The one element of a tensor of size 1, as a float.
@@ -43,6 +43,8 @@ class Tensor {
   void copy_from(const Tensor& other) const;  // same shape and format
 
  private:
+  [[noreturn]] void throw_other_type(DType asked) const;
+
   std::shared_ptr<const void> owner_;
   void* data_ = nullptr;
   Shape shape_;

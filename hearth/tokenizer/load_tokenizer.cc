@@ -4,7 +4,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/tokenizer/bert_tokenizer.h"

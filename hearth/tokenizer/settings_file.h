@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 
 namespace hearth::tokenizer {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::tokenizer {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/file.h"
 #include "hearth/io/utf8.h"
 

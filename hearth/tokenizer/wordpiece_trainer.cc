@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/file.h"
 #include "hearth/io/utf8.h"
 #include "hearth/tokenizer/unicode.h"

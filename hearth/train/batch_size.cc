@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 
 namespace hearth {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth {
 

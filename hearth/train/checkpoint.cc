@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/folder_checksums.h"

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"

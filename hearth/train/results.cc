@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"

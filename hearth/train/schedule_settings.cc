@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/io/json.h"
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/io/json.h"
 #include "hearth/io/option_file.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/rounding.h"
 #include "hearth/data/sampler.h"

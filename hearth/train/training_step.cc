@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/train/fault.h"
 

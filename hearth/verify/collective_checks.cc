@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "hearth/base/check.h"
 #include "hearth/kernels/rows/elementwise.h"
 #include "hearth/verify/world_check.h"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/data/sampler.h"
 #include "hearth/io/json.h"
 #include "hearth/verify/golden.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <span>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/models/pretrained.h"

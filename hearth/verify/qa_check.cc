@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/data/sha256.h"
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hearth/base/check.h"
 #include "hearth/base/random.h"
 #include "hearth/data/sampler.h"
 #include "hearth/models/pretrained.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/models/family.h"
 #include "hearth/models/head.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/random.h"
 #include "hearth/comm/world.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "tests/support.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/base/error.h"
 #include "hearth/cpu/memory.h"
 
 namespace hearth {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/cpu/topology.h"
 
 namespace hearth::cpu {

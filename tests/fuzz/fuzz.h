@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 
 namespace hearth::fuzz {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/base/error.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

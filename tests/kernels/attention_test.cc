@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/attention/amx.h"
 #include "tests/kernels/attention_emulated.h"

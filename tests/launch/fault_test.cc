@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "hearth/base/error.h"
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/launch/plan/ports.h"
 #include "tests/apps/job.h"

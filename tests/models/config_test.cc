@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "hearth/base/error.h"
 #include "tests/models/model_folder.h"
 
 namespace hearth::models {

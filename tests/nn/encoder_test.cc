@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "hearth/base/error.h"
 #include "hearth/cpu/memory.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/nn/model.h"

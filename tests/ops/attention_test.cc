@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hearth/base/error.h"
 #include "hearth/ops/layer_norm.h"
 #include "hearth/ops/linear.h"
 #include "tests/ops/op_case.h"

@@ -1,7 +1,9 @@
 #include "hearth/ops/embedding.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "hearth/base/error.h"
 #include "hearth/ops/grad.h"
 #include "tests/ops/op_case.h"
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hearth/base/error.h"
 #include "hearth/ops/embedding.h"
 #include "tests/ops/op_case.h"
 

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "hearth/base/error.h"
 #include "hearth/ops/linear.h"
 #include "tests/ops/op_case.h"
 

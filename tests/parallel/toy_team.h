@@ -1,6 +1,7 @@
 // A world of threads, a group that notes what is asked of it, and a model whose gradients are known.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

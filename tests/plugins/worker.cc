@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
 #include "hearth/base/error.h"
 #include "hearth/comm/connect.h"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/version.h"
 
 int main() {

@@ -1,3 +1,4 @@
+#include "hearth/base/error.h"
 #include "hearth/tensor/tensor.h"
 
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "hearth/base/error.h"
 #include "hearth/train/trainer.h"
 #include "tests/parallel/toy_team.h"
 #include "tests/train/toy.h"

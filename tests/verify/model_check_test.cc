@@ -5,6 +5,7 @@
 #include <limits>
 #include <sstream>
 
+#include "hearth/base/error.h"
 #include "hearth/io/safetensors.h"
 #include "tests/verify/outcome.h"
 

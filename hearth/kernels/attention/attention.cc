@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/kernels/attention/amx.h"
 #include "hearth/kernels/attention/bf16.h"
 #include "hearth/kernels/attention/blocked.h"

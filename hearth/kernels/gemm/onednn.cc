@@ -7,7 +7,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/memory.h"
 #include "hearth/kernels/simd/scratch.h"

@@ -1,6 +1,6 @@
 #include "hearth/kernels/gemm/reference.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/kernels/gemm/tiles.h"
 
 namespace hearth::kernels {

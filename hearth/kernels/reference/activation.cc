@@ -1,6 +1,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "hearth/base/check.h"
 #include "hearth/kernels/reference/numbers.h"
 #include "hearth/kernels/reference/reference.h"
 

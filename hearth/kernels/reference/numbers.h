@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "hearth/base/check.h"
 #include "hearth/base/dtype.h"
-#include "hearth/base/error.h"
 
 namespace hearth::kernels::reference {
 

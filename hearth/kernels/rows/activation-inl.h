@@ -7,7 +7,7 @@
 #define HEARTH_KERNELS_ACTIVATION_INL_H_
 #endif
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/kernels/rows/activation.h"
 #include "hearth/kernels/simd/math-inl.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "hearth/base/check.h"
 #include "hearth/base/dtype.h"
-#include "hearth/base/error.h"
 
 namespace hearth::kernels {
 

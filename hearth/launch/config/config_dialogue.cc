@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 
 namespace hearth::launch {
 namespace {

@@ -14,7 +14,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::launch {
 namespace {

@@ -3,8 +3,8 @@
 #include <array>
 #include <filesystem>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 
 namespace hearth::launch {
 namespace {

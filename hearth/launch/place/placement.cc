@@ -30,7 +30,7 @@
 #include <numeric>
 #include <set>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/rounding.h"
 #include "hearth/launch/place/cpu_list.h"
 

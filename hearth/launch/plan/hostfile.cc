@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/file.h"
 
 namespace hearth::launch {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/launch/place/cpu_list.h"
 #include "hearth/launch/place/openmp_settings.h"

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/launch/plan/target.h"
 #include "hearth/launch/start/environment_contract.h"

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <random>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::launch {
 namespace {

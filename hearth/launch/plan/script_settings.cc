@@ -1,7 +1,7 @@
 #include "hearth/launch/plan/script_settings.h"
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/launch/start/user_environment.h"
 
 namespace hearth::launch {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/json.h"
 #include "hearth/io/option_file.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::launch {
 

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/launch/start/pipe.h"
 
 namespace hearth::launch {

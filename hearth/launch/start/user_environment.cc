@@ -1,7 +1,7 @@
 #include "hearth/launch/start/user_environment.h"
 
+#include "hearth/base/check.h"
 #include "hearth/base/environment.h"
-#include "hearth/base/error.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/launch/place/cpu_list.h"
 

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/launch/start/process.h"
 
 namespace hearth::launch {

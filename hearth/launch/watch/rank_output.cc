@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/progress_line.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/whole_number.h"

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::launch {
 namespace {

@@ -14,7 +14,7 @@
 #include <map>
 #include <memory>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/progress_line.h"
 #include "hearth/comm/failure_sentence.h"
 #include "hearth/launch/start/pipe.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::tasks {
 namespace {

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/cpu/parallel.h"
 
 namespace hearth::tasks {

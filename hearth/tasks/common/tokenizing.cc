@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "hearth/base/check.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/data/sha256.h"
 #include "hearth/train/progress.h"

@@ -1,6 +1,6 @@
 #include "hearth/tasks/common/trained_length.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 
 namespace hearth::tasks {

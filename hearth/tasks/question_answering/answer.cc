@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/ops/context.h"
 #include "hearth/tasks/common/trained_length.h"

@@ -1,6 +1,6 @@
 #include "hearth/tasks/question_answering/arguments.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/data/record_format.h"
 #include "hearth/tasks/question_answering/answer_options.h"
 #include "hearth/tasks/question_answering/squad_metric.h"

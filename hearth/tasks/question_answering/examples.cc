@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/data/records.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"

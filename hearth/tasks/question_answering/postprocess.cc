@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/tokenizer/text.h"
 

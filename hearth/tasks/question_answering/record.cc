@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/data/csv_records.h"
 #include "hearth/data/python_literal.h"

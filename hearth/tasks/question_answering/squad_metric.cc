@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/io/utf8.h"
 #include "hearth/tokenizer/text.h"

@@ -1,6 +1,6 @@
 #include "hearth/tasks/text_classification/arguments.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/data/glue.h"
 #include "hearth/data/record_format.h"

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/tasks/text_classification/columns.h"
 
 namespace hearth::tasks {

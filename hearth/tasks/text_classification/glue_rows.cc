@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/data/glue_file.h"
 #include "hearth/data/record_format.h"

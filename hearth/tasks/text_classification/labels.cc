@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/data/python_literal.h"
 #include "hearth/io/json.h"
 

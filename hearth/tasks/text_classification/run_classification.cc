@@ -6,7 +6,7 @@
 #include <iterator>
 #include <set>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/data/sampler.h"
 #include "hearth/tasks/text_classification/own_files.h"

@@ -1,6 +1,6 @@
 #include "hearth/tasks/text_classification/run_glue.h"
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/tasks/text_classification/glue_rows.h"
 #include "hearth/tasks/text_classification/own_files.h"

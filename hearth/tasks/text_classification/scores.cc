@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/metrics/classification.h"
 #include "hearth/metrics/confusion_matrix.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 
 namespace hearth::tasks {

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 
 namespace hearth::tasks {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/ops/context.h"
 #include "hearth/tokenizer/text.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hearth/base/error.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/shell_word.h"
 #include "hearth/io/file.h"
