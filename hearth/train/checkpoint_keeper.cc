@@ -1,6 +1,6 @@
 #include "hearth/train/checkpoint_keeper.h"
 
-#include <ranges>
+#include <algorithm>
 
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/folder_checksums.h"
@@ -39,9 +39,9 @@ void CheckpointKeeper::save(TrainerState& state, const std::function<void(const 
 }
 
 std::filesystem::path CheckpointKeeper::last() const {
-  for (const auto& [step, folder] : own_ | std::views::reverse)
-    if (std::filesystem::exists(folder)) return folder;
-  return {};
+  const auto exists = [](const auto& own) { return std::filesystem::exists(own.second); };
+  const auto last = std::find_if(own_.rbegin(), own_.rend(), exists);
+  return last == own_.rend() ? std::filesystem::path() : last->second;
 }
 
 }  // namespace hearth

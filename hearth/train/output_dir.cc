@@ -1,7 +1,6 @@
 #include "hearth/train/output_dir.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
@@ -69,8 +68,9 @@ fs::path named_checkpoint(const fs::path& folder) {
 }
 
 std::optional<fs::path> last_good_checkpoint(const fs::path& output_dir) {
-  const std::vector<fs::path> checkpoints = io::list_checkpoints(output_dir);
-  for (const fs::path& checkpoint : checkpoints | std::views::reverse) {
+  std::vector<fs::path> checkpoints = io::list_checkpoints(output_dir);
+  std::ranges::reverse(checkpoints);
+  for (const fs::path& checkpoint : checkpoints) {
     const std::string reason = damage(checkpoint);
     if (reason.empty()) return checkpoint;
     log_warning("{} cannot be resumed from and is passed over: {}", checkpoint.string(), reason);
