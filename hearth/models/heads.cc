@@ -109,15 +109,13 @@ class SequenceClassifier final : public Head {
 
   nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
     const Var first = ops::first_tokens(ctx, hidden);  // (S, H)
-    ops::Context per_sequence = ctx.over_rows(ops::sequence_rows_of(batch));
-    const Var kept = before_(per_sequence, first);
-    const Var mixed = dense_(per_sequence, kept, variant_.activation);
-    const Var pooled = after_(per_sequence, mixed);
-    const Var logits = output_.logits(per_sequence, pooled);
+    const Var kept = before_(ctx, first);
+    const Var mixed = dense_(ctx, kept, variant_.activation);
+    const Var pooled = after_(ctx, mixed);
+    const Var logits = output_.logits(ctx, pooled);
     const ProblemType problem = problem_.value_or(guessed_problem(labels_, batch));
-    return problem == ProblemType::single_label_classification
-               ? classified(per_sequence, batch, logits)
-               : with_float_labels(per_sequence, batch, logits, problem);
+    return problem == ProblemType::single_label_classification ? classified(ctx, batch, logits)
+                                                               : with_float_labels(ctx, batch, logits, problem);
   }
 
  private:
