@@ -54,8 +54,9 @@ void Parameter::begin_grad() {
 }
 
 Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm) {
-  check(!master_.defined(), "[ParameterStore] {} added after the arenas were allocated", parts.front().name);
+  check(!is_allocated(), "[ParameterStore] {} added after the arenas were allocated", parts.front().name);
   auto parameter = std::make_unique<Parameter>();
+  parameter->store = this;
   std::int64_t rows = 0, offset = 0;
   for (Parameter::Part& part : parts) {
     check(names_.insert(part.name).second, "[ParameterStore] two parameters are named {}", part.name);
@@ -73,7 +74,7 @@ Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm)
 }
 
 void ParameterStore::freeze(const std::function<bool(std::string_view name)>& chosen) {
-  check(!master_.defined(), "[ParameterStore] parameters are frozen before the arenas are allocated");
+  check(!is_allocated(), "[ParameterStore] parameters are frozen before the arenas are allocated");
   for (const auto& parameter : parameters_) {
     const auto is_chosen = [&](const Parameter::Part& part) { return chosen(part.name); };
     const auto count = std::ranges::count_if(parameter->parts, is_chosen);
@@ -107,6 +108,12 @@ void ParameterStore::allocate() {
   }
 }
 
+void ParameterStore::check_allocated() const {
+  check(is_allocated(),
+        "[ParameterStore] the parameters have no memory yet: call initialise(seed) or load_weights(folder) of the "
+        "model first");
+}
+
 std::int64_t ParameterStore::element_count() const {
   std::int64_t count = 0;
   for (const auto& parameter : parameters_) count += parameter->shape.size();
@@ -133,6 +140,7 @@ std::vector<Parameter*> ParameterStore::in_arena_order() const {
 }
 
 std::vector<NamedParameter> ParameterStore::named() const {
+  check_allocated();
   std::vector<NamedParameter> result;
   for (const auto& parameter : parameters_)
     for (const Parameter::Part& part : parameter->parts)
@@ -146,6 +154,7 @@ void ParameterStore::zero_grad() {
 }
 
 void ParameterStore::complete_grads() {
+  check_allocated();
   for (Parameter* parameter : trainable()) parameter->begin_grad();
 }
 

@@ -17,6 +17,8 @@ namespace hearth {
 // In the arenas, parameters, buckets and shards begin at multiples of this many elements: a cache line of f32.
 inline constexpr std::int64_t kAlignedElements = 16;
 
+class ParameterStore;
+
 // An array of weights. Most parameters have one part, named as in Hugging Face. Query, key and value are one parameter
 // of three parts, so that one matmul computes all three. A trainable parameter is a slice of the store's arenas. A
 // frozen one has memory of its own and no gradient. Ops read the values through acquire() alone.
@@ -27,6 +29,7 @@ struct Parameter {
     std::int64_t offset = 0;  // elements from the parameter's first
   };
 
+  const ParameterStore* store = nullptr;  // that it belongs to
   std::vector<Part> parts;
   Shape shape;
   bool is_norm = false;       // belongs to a normalisation layer; weight decay skips it
@@ -60,12 +63,18 @@ struct NamedParameter {
 // laid out in reverse order, so gradients complete from the arena's beginning to its end while backward runs.
 class ParameterStore {
  public:
+  ParameterStore() = default;
+  ParameterStore(const ParameterStore&) = delete;  // its parameters know where it is
+  ParameterStore& operator=(const ParameterStore&) = delete;
+
   // Before allocate() only. The parts are stacked along the first axis.
   Parameter& add(std::vector<Parameter::Part> parts, bool is_norm = false);
   // Before allocate() only: freezes the parameters whose names are chosen. Choosing some parts of a stacked parameter
   // and not the others is an Error.
   void freeze(const std::function<bool(std::string_view name)>& chosen);
   void allocate();  // contents are undefined until weights are loaded or initialised and gradients written
+  bool is_allocated() const { return master_.defined(); }
+  void check_allocated() const;  // an Error says how to allocate
 
   std::int64_t size() const { return size_; }  // elements of an arena, with the gaps for alignment
   std::int64_t element_count() const;          // elements of all parameters, without the gaps

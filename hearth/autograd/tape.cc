@@ -5,6 +5,30 @@
 
 namespace hearth {
 
+void Var::throw_undefined() {
+  fail("[Var] read before it has a value; a model's loss has none if the batch has no labels");
+}
+
+Tape& Var::require_tape() const {
+  const std::shared_ptr<const TapePass>& pass = state().pass;
+  check(pass != nullptr,
+        "[backward] no tape recorded this value: it was computed without Context::tape, or from frozen parameters "
+        "alone");
+  check(!pass->is_over,
+        "[backward] backward ran already over the pass that computed this value: run forward again, or add the losses "
+        "of one pass before backward");
+  check(pass->tape != nullptr,
+        "[backward] the tape that recorded this value is gone: keep the Tape alive until backward has run");
+  return *pass->tape;
+}
+
+void Var::backward(float loss_grad) const { require_tape().backward(*this, loss_grad); }
+
+bool Var::is_last_holder() const {
+  const long holders = tape() == nullptr ? 1 : 2;  // the tape has one entry per value
+  return state_.use_count() == holders && value().is_only_view();
+}
+
 void Tape::use(Parameter& parameter) {
   ++use_count_;
   const auto [use, is_first] = used_.try_emplace(&parameter);
@@ -19,27 +43,41 @@ void Tape::use(Parameter& embedding, std::span<const std::int32_t> rows) {
   if (is_first) entries_.push_back({Var(), nullptr, &embedding});
 }
 
+void Tape::check_belongs(const ParameterStore& store) const {
+  for (const auto& [parameter, rows] : used_)
+    check(parameter->store == &store,
+          "[backward] the loss depends on {}, a parameter of another model than the one that is trained: freeze it, or "
+          "compute its part of the loss on a tape of its own",
+          parameter->parts.front().name);
+}
+
 void Tape::backward(const Var& loss, float loss_grad, const GradReady& ready) {
   const Span span("backward");
-  check(loss.value().size() == 1, "[Tape::backward] the loss must be one number, its shape is {}",
+  check(loss.value().size() == 1, "[backward] the loss must be one number, its shape is {}",
         loss.value().shape().to_string());
+  check(&loss.require_tape() == this, "[backward] another tape recorded the loss: call backward of that tape");
   Tensor dloss(loss.value().shape(), DType::f32);
   *dloss.data<float>() = loss_grad;
   backward_from(loss, std::move(dloss), ready);
 }
 
 void Tape::backward_from(const Var& value, Tensor dvalue, const GradReady& ready) {
+  check(dvalue.shape() == value.value().shape() && dvalue.type() == value.value().type(),
+        "[backward_from] a gradient {} {} of a value {} {}", name_of(dvalue.type()), dvalue.shape().to_string(),
+        name_of(value.value().type()), value.value().shape().to_string());
+  *std::exchange(pass_, std::make_shared<TapePass>(TapePass{this})) = {.tape = nullptr, .is_over = true};
+  used_.clear();
+  std::vector<Entry> entries = std::exchange(entries_, {});
   value.grad() = std::move(dvalue);
-  while (!entries_.empty()) {
-    Entry entry = std::move(entries_.back());
-    entries_.pop_back();
+  while (!entries.empty()) {
+    Entry entry = std::move(entries.back());
+    entries.pop_back();
     if (entry.parameter != nullptr) {
       if (ready) ready(*entry.parameter);
     } else if (entry.var.grad().defined()) {
       entry.node->backward(std::move(entry.var.grad()));
     }
   }
-  used_.clear();
 }
 
 }  // namespace hearth

@@ -12,26 +12,54 @@
 
 namespace hearth {
 
+class Tape;
+
+// What a tape has recorded since it began or since its last backward. The values of the pass share it, so that they
+// know their tape without owning it.
+struct TapePass {
+  Tape* tape = nullptr;  // null once the tape is gone or backward has begun
+  bool is_over = false;  // backward has begun
+};
+
 // A value of a forward pass and, during backward, the gradient accumulated for it.
 class Var {
  public:
   Var() = default;
-  explicit Var(Tensor value, bool needs_grad = false) : state_(std::make_shared<State>()) {
-    state_->value = std::move(value);
-    state_->needs_grad = needs_grad;
-  }
+  explicit Var(Tensor value, bool needs_grad = false) : Var(std::move(value), needs_grad, nullptr) {}
 
   bool defined() const { return state_ != nullptr; }
-  const Tensor& value() const { return state_->value; }
-  bool needs_grad() const { return state_->needs_grad; }
+  const Tensor& value() const { return state().value; }
+  bool needs_grad() const { return state().needs_grad; }
   // Undefined until the first contribution. No two Vars share the memory of a gradient, so a node may work in place.
-  Tensor& grad() const { return state_->grad; }
+  Tensor& grad() const { return state().grad; }
+
+  // The tape that backward of this value will run; null where there is none.
+  Tape* tape() const { return defined() && state_->pass != nullptr ? state_->pass->tape : nullptr; }
+  // The same; where there is none, an Error says why.
+  Tape& require_tape() const;
+  // Computes the gradients of this value, one number, by every parameter that it depends on, times `loss_grad`.
+  void backward(float loss_grad = 1) const;
+
+  // Whether nobody but this Var and the tape's entry will read the value, so that an op may overwrite its memory.
+  bool is_last_holder() const;
 
  private:
+  friend class Tape;
   struct State {
     Tensor value, grad;
     bool needs_grad = false;
+    std::shared_ptr<const TapePass> pass;  // null if no tape recorded the value
   };
+
+  Var(Tensor value, bool needs_grad, std::shared_ptr<const TapePass> pass)
+      : state_(std::make_shared<State>(State{std::move(value), {}, needs_grad, std::move(pass)})) {}
+  State& state() const {
+    if (state_ == nullptr) [[unlikely]]
+      throw_undefined();
+    return *state_;
+  }
+  [[noreturn]] static void throw_undefined();
+
   std::shared_ptr<State> state_;
 };
 
@@ -47,15 +75,23 @@ using GradReady = std::function<void(Parameter&)>;
 // A forward pass in the order it ran. A parameter is noted at its first use. Backward walks the entries from last to
 // first: when it reaches that note, every use of the parameter is done, its gradient is complete and `ready` is called.
 // Activations are freed as the walk passes. Only operations that lie between a trainable parameter and the loss are
-// recorded: ops ask Context::needs_grad, so backward ends where nothing below needs a gradient.
+// recorded: ops ask Context::needs_grad, so backward ends where nothing below needs a gradient. After backward the tape
+// is good for another pass.
 class Tape {
  public:
+  Tape() = default;
+  ~Tape() { pass_->tape = nullptr; }
+  Tape(const Tape&) = delete;  // its values know where it is
+  Tape& operator=(const Tape&) = delete;
+
   // Notes the use of a trainable parameter. With rows: backward will write only these rows of an embedding's gradient.
   void use(Parameter& parameter);
   void use(Parameter& embedding, std::span<const std::int32_t> rows);
   bool uses(Parameter& parameter) const { return used_.contains(&parameter); }
   const RowSet& used_rows(Parameter& parameter) const { return used_.at(&parameter); }
   std::size_t use_count() const { return use_count_; }  // calls of use() so far
+  // An Error names a parameter of another store that this pass would compute the gradient of.
+  void check_belongs(const ParameterStore& store) const;
 
   // Keeps an object alive as long as the tape: what the recorded operations refer to, such as the batch.
   void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
@@ -64,14 +100,14 @@ class Tape {
   template <class Backward>
   Var record(Tensor value, Backward backward) {
     if (paused_) return Var(std::move(value));
-    Var var(std::move(value), true);
+    Var var(std::move(value), true, pass_);
     entries_.push_back({var, std::make_unique<NodeOf<Backward>>(std::move(backward)), nullptr});
     return var;
   }
 
-  // Starts from d(loss)/d(loss) = `loss_grad`, for the scalar `loss`.
+  // Starts from d(loss)/d(loss) = `loss_grad`, for the scalar `loss` that this tape recorded since its last backward.
   void backward(const Var& loss, float loss_grad, const GradReady& ready = {});
-  // The same from any value whose gradient is known.
+  // The same from any value whose gradient is known, recorded or not.
   void backward_from(const Var& value, Tensor dvalue, const GradReady& ready = {});
 
   // While it lives, the tape notes uses of parameters but records no values: gradient checkpointing recomputes them.
@@ -104,6 +140,7 @@ class Tape {
     Parameter* parameter = nullptr;  // a note of first use, without a node
   };
 
+  std::shared_ptr<TapePass> pass_ = std::make_shared<TapePass>(TapePass{this});
   std::vector<Entry> entries_;
   std::unordered_map<Parameter*, RowSet> used_;
   std::size_t use_count_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/autograd/parameter.h"
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/gemm/gemm.h"
 #include "hearth/kernels/rows/elementwise.h"
@@ -46,6 +47,9 @@ Tensor f32_values(const Parameter& parameter) {
 std::int64_t WeightCopy::row_unit() const { return form.layout == Layout::plain ? 1 : kernels::kPackedRows; }
 
 const Tensor& acquire(Parameter& parameter, WeightForm form) {
+  check(parameter.master.defined(),
+        "{} has no memory yet: call initialise(seed) or load_weights(folder) of its model before forward",
+        parameter.parts.front().name);
   if (form.layout == Layout::plain && form.type == parameter.master.type()) return parameter.master;
   auto copy = std::ranges::find(parameter.copies, form, &WeightCopy::form);
   if (copy == parameter.copies.end())

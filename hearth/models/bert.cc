@@ -23,11 +23,6 @@ nn::TransformerConfig bert_config(const Config& config) {
   return encoder;
 }
 
-constinit const nn::EncoderNames kBertNames{
-    "encoder.layer",        "attention.self.query",   "attention.self.key",
-    "attention.self.value", "attention.output.dense", "attention.output.LayerNorm",
-    "intermediate.dense",   "output.dense",           "output.LayerNorm"};
-
 constinit const std::array<std::string_view, 9> kBertFields{"type_vocab_size",
                                                             "layer_norm_eps",
                                                             "initializer_range",
@@ -43,7 +38,7 @@ constinit const Family kBert{
     .model_type = "bert",
     .class_name = "Bert",
     .prefix = "bert",
-    .names = &kBertNames,
+    .names = &nn::kBertNames,
     .encoder = bert_config,
     .span_dropout = {},
     .classifier = {.dense = "bert.pooler.dense", .output = "classifier", .dropout = {"classifier_dropout"}},

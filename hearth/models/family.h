@@ -55,7 +55,6 @@ nn::TransformerConfig transformer_config(const Config& config);
 
 // Shared by BERT and its descendants.
 nn::TransformerConfig bert_config(const Config& config);
-extern const nn::EncoderNames kBertNames;
 extern const std::array<std::string_view, 9> kBertFields;
 
 }  // namespace hearth::models

@@ -2,14 +2,11 @@
 #include "hearth/models/family.h"
 #include "hearth/models/head.h"
 #include "hearth/nn/layers.h"
-#include "hearth/ops/dropout.h"
 #include "hearth/ops/loss.h"
 #include "hearth/ops/rows.h"
 
 namespace hearth::models {
 namespace {
-
-constexpr std::int64_t kIgnored = -100;  // the label that transformers leaves out of the loss
 
 struct Parts {
   const Family& family;
@@ -20,7 +17,7 @@ struct Parts {
   const nn::TransformerConfig& encoder() const { return backbone.config(); }
   float rate(const DropoutRate& dropout) const { return dropout.of(config, encoder()); }
   nn::Linear linear(std::string_view name, std::int64_t outputs) const {
-    return {root / name, encoder().hidden, outputs, encoder().init_range};
+    return {root / name, encoder().hidden, outputs, {.init_range = encoder().init_range}};
   }
 };
 
@@ -31,21 +28,9 @@ Var column(const Tensor& matrix, std::int64_t index) {
   return Var(column);
 }
 
-// Logits of one class per row, (rows, classes), with the cross entropy where the batch has labels.
-nn::ModelOutput classified(ops::Context& ctx, const Batch& batch, const Var& logits) {
-  nn::ModelOutput output{{}, {{"logits", logits}}};
-  if (const auto labels = batch.labels.find("labels"); labels != batch.labels.end())
-    output.loss = ops::cross_entropy(ctx, logits, labels->second,
-                                     {.ignore_label = kIgnored,
-                                      .label_smoothing = ctx.loss.label_smoothing,
-                                      .class_weights = ctx.loss.class_weights,
-                                      .focal_gamma = ctx.loss.focal_gamma});
-  return output;
-}
-
 // Logits of one number, or of several yes-or-no labels, per row, with the loss where the batch has float labels.
 nn::ModelOutput with_float_labels(ops::Context& ctx, const Batch& batch, const Var& logits, ProblemType problem) {
-  nn::ModelOutput output{{}, {{"logits", logits}}};
+  nn::ModelOutput output{Var(), logits};
   const auto labels = batch.float_labels.find("labels");
   if (labels == batch.float_labels.end()) return output;
   output.loss =
@@ -62,16 +47,6 @@ ProblemType guessed_problem(std::int64_t labels, const Batch& batch) {
   return batch.float_labels.contains("labels") ? ProblemType::multi_label_classification
                                                : ProblemType::single_label_classification;
 }
-
-class Dropout {
- public:
-  Dropout(const nn::ParameterScope& root, float rate) : rate_(rate), site_(root.dropout_site()) {}
-  Var operator()(ops::Context& ctx, const Var& x) const { return ops::dropout(ctx, x, rate_, site_); }
-
- private:
-  float rate_;
-  std::uint32_t site_;
-};
 
 // Start and end logits of each token, (T) each.
 class SpanHead final : public Head {
@@ -92,7 +67,7 @@ class SpanHead final : public Head {
 
  private:
   nn::Linear outputs_;
-  Dropout dropout_;
+  nn::Dropout dropout_;
 };
 
 // Logits of each sequence, (S, labels).
@@ -109,21 +84,19 @@ class SequenceClassifier final : public Head {
 
   nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
     const Var first = ops::first_tokens(ctx, hidden);  // (S, H)
-    ops::Context per_sequence = ctx.over_rows(ops::sequence_rows_of(batch));
-    const Var kept = before_(per_sequence, first);
-    const Var mixed = dense_(per_sequence, kept, variant_.activation);
-    const Var pooled = after_(per_sequence, mixed);
-    const Var logits = output_.logits(per_sequence, pooled);
+    const Var kept = before_(ctx, first);
+    const Var mixed = dense_(ctx, kept, variant_.activation);
+    const Var pooled = after_(ctx, mixed);
+    const Var logits = output_.logits(ctx, pooled);
     const ProblemType problem = problem_.value_or(guessed_problem(labels_, batch));
-    return problem == ProblemType::single_label_classification
-               ? classified(per_sequence, batch, logits)
-               : with_float_labels(per_sequence, batch, logits, problem);
+    return problem == ProblemType::single_label_classification ? nn::classified(ctx, batch, logits)
+                                                               : with_float_labels(ctx, batch, logits, problem);
   }
 
  private:
   ClassifierVariant variant_;
   nn::Linear dense_, output_;
-  Dropout before_, after_;
+  nn::Dropout before_, after_;
   std::int64_t labels_;
   std::optional<ProblemType> problem_;
 };
@@ -137,12 +110,12 @@ class TokenClassifier final : public Head {
 
   nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
     const Var kept = dropout_(ctx, hidden);
-    return classified(ctx, batch, output_.logits(ctx, kept));
+    return nn::classified(ctx, batch, output_.logits(ctx, kept));
   }
 
  private:
   nn::Linear output_;
-  Dropout dropout_;
+  nn::Dropout dropout_;
 };
 
 // Logits of each token over the vocabulary, (T, V), with the word embeddings as weights.
@@ -162,7 +135,7 @@ class MaskedLmHead final : public Head {
     const Var normed = norm_(ctx, transformed);
     const Var logits = ops::linear(ctx, normed, *words_, bias_, kernels::Activation::none,
                                    value_dtype(ops::Value::logit, ctx.compute));
-    return classified(ctx, batch, logits);
+    return nn::classified(ctx, batch, logits);
   }
 
  private:

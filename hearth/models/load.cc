@@ -28,7 +28,7 @@ std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder,
 std::unique_ptr<Pretrained> build_model(Config config, const HeadSpec& head, std::uint64_t seed,
                                         const Freezing& freezing) {
   std::unique_ptr<Pretrained> model = outline(std::move(config), head, freezing);
-  model->initialise_all(seed);
+  model->initialise(seed);
   return model;
 }
 

@@ -16,7 +16,7 @@ namespace hearth::models {
 // A backbone of some family with a head; its weights come from and go to a Hugging Face folder.
 class Pretrained final : public nn::Model {
  public:
-  // Takes no memory for weights: load_weights does, once they are known to fit, or initialise_all.
+  // Takes no memory for weights: load_weights does, once they are known to fit, or initialise.
   Pretrained(Config config, HeadKind head, const Freezing& freezing = {});
 
   // Loads every parameter from the folder's weights: f32, f16 or bf16, names with or without the prefix, old gamma/beta
@@ -24,11 +24,10 @@ class Pretrained final : public nn::Model {
   // one of the wrong shape, is an Error. `ignores_shapes`: a head of another shape is initialised, too, as
   // ignore_mismatched_sizes of transformers does it.
   void load_weights(const std::filesystem::path& folder, std::uint64_t seed, bool ignores_shapes = false);
-  void initialise_all(std::uint64_t seed);
+  using nn::Model::load_weights;  // of a folder that lacks nothing
 
   nn::ModelOutput forward(ops::Context& ctx, const BatchPtr& batch) override;
   double training_flops(const Batch& batch) const override { return backbone_.training_flops(batch); }
-  void save_pretrained(const std::filesystem::path& folder) const override;
 
   const Config& config() const { return config_; }
   const nn::TransformerConfig& backbone_config() const { return backbone_.config(); }
@@ -39,6 +38,8 @@ class Pretrained final : public nn::Model {
   const std::string& prefix() const { return prefix_; }              // "bert.": of the backbone's parameters
 
  private:
+  std::string config_json() const override;
+
   Config config_;
   HeadKind head_kind_;
   std::string prefix_, architecture_;
@@ -54,7 +55,7 @@ struct LoadOptions {
   bool ignore_mismatched_sizes = false;
   Freezing freezing = {};
 };
-// A model without memory for its weights, which load_weights() or initialise_all() allocates.
+// A model without memory for its weights, which load_weights() or initialise() allocates.
 std::unique_ptr<Pretrained> outline(Config config, const HeadSpec& head, const Freezing& freezing = {});
 // The folder's config.json with the overrides.
 Config load_config(const std::filesystem::path& folder, const LoadOptions& options = {});

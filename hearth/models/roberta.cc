@@ -16,7 +16,7 @@ extern const Family kRoberta;  // listed in families.def
 constinit const Family kRoberta{.model_type = "roberta",
                                 .class_name = "Roberta",
                                 .prefix = "roberta",
-                                .names = &kBertNames,
+                                .names = &nn::kBertNames,
                                 .encoder = roberta_config,
                                 .span_dropout = {},
                                 .classifier = {.dense = "classifier.dense",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,8 @@
 
 namespace hearth::nn {
 
-// A BERT-like encoder. Model families differ in these numbers and in the names of their parameters.
+// A BERT-like encoder. Model families differ in these numbers and in the names of their parameters. A layer of one's
+// own needs hidden, heads and intermediate alone.
 struct TransformerConfig {
   std::int64_t vocab_size = 0, hidden = 0, layers = 0, heads = 0, intermediate = 0, positions = 0, token_types = 0;
   float eps = 1e-12f, init_range = 0.02f;
@@ -29,9 +31,15 @@ struct EncoderNames {
   std::string_view layers, query, key, value, attention_output, attention_norm, intermediate, output, output_norm;
 };
 
-class EncoderLayer {
+inline constexpr EncoderNames kBertNames{"encoder.layer",        "attention.self.query",   "attention.self.key",
+                                         "attention.self.value", "attention.output.dense", "attention.output.LayerNorm",
+                                         "intermediate.dense",   "output.dense",           "output.LayerNorm"};
+
+// Self-attention and two linear layers, each with dropout, residual and layer norm behind it, as in BERT.
+class TransformerEncoderLayer {
  public:
-  EncoderLayer(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names);
+  TransformerEncoderLayer(const ParameterScope& at, const TransformerConfig& config,
+                          const EncoderNames& names = kBertNames);
   Var operator()(ops::Context& ctx, const Var& x) const;  // (T, H) -> (T, H)
   bool trains() const { return qkv_weight_->trainable || intermediate_.trains() || output_.trains(); }
 
@@ -45,9 +53,10 @@ class EncoderLayer {
   std::uint32_t attention_site_, attention_output_site_, output_site_;
 };
 
+// Embeddings of words, positions and token types, and a stack of layers.
 class Encoder {
  public:
-  Encoder(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names);
+  Encoder(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names = kBertNames);
 
   Var operator()(ops::Context& ctx, const Batch& batch) const;  // (T, H)
   const TransformerConfig& config() const { return config_; }
@@ -56,17 +65,18 @@ class Encoder {
   double training_flops(const Batch& batch) const;
   // Layers from the lowest one with a trainable parameter, or with one below it, to the last.
   std::int64_t layers_in_backward() const;
-  Parameter& word_embeddings() const { return *word_; }
+  Parameter& word_embeddings() const { return word_.weight(); }
 
  private:
   std::vector<std::int32_t> position_ids(const Batch& batch) const;
   bool trains_embeddings() const;
 
   TransformerConfig config_;
-  Parameter *word_, *position_, *type_;
+  Embedding word_, position_;
+  std::optional<Embedding> type_;
   LayerNorm norm_;
-  std::uint32_t dropout_site_;
-  std::vector<EncoderLayer> layers_;
+  Dropout dropout_;
+  std::vector<TransformerEncoderLayer> layers_;
 };
 
 }  // namespace hearth::nn

@@ -19,9 +19,11 @@ std::byte* column(const Tensor& x, std::int64_t index) {
 Var attention(Context& ctx, const Var& qkv, std::int64_t heads, float dropout_p, std::uint32_t site) {
   const Span span("attention forward");
   const std::int64_t tokens = qkv.value().rows(), hidden = qkv.value().row_size() / 3;
-  check(qkv.value().row_size() == 3 * hidden && hidden % heads == 0,
-        "[attention] rows of {} do not hold queries, keys and values of {} heads", qkv.value().row_size(), heads);
-  check_tokens(ctx, "attention", tokens);
+  check_floats("attention", qkv.value());
+  check(heads > 0 && hidden > 0 && qkv.value().row_size() == 3 * hidden && hidden % heads == 0,
+        "[attention] the rows of {} do not hold queries, keys and values of {} heads", qkv.value().shape().to_string(),
+        heads);
+  ctx.check_tokens("attention", qkv.value());
   Tensor out({tokens, hidden}, qkv.value().type());
   Tensor lse({heads, tokens}, DType::f32);
 

@@ -12,13 +12,13 @@
 #include "hearth/base/dtype.h"
 #include "hearth/kernels/rows/dropout.h"
 #include "hearth/kernels/rows/sequences.h"
+#include "hearth/ops/checks.h"
 #include "hearth/ops/finite_check.h"
 #include "hearth/tensor/batch.h"
 
 namespace hearth::ops {
 
-kernels::Sequences tokens_of(const Batch& batch);         // of arrays with one row per token
-kernels::Sequences sequence_rows_of(const Batch& batch);  // of arrays with one row per sequence
+kernels::Sequences tokens_of(const Batch& batch);  // of arrays with one row per token
 
 // How a classification loss weighs rows and labels.
 struct LossOptions {
@@ -33,23 +33,20 @@ struct Context {
   DType compute = DType::f32;  // the dtype of activations and matmuls; ops/precision.h has the table
   bool training = false;       // dropout is on
   std::uint64_t seed = 0, step = 0;
-  kernels::Sequences sequences = {};    // how the packed row of tokens is cut into sequences
-  bool gradient_checkpointing = false;  // layers keep their inputs alone and run again in the backward pass
+  BatchPtr batch = {};                    // of the pass; begin() sets it and the two below
+  kernels::Sequences sequences = {};      // how the packed row of tokens is cut into sequences
+  kernels::Sequences sequence_rows = {};  // the same sequences with one row each
+  bool gradient_checkpointing = false;    // layers keep their inputs alone and run again in the backward pass
   LossOptions loss = {};
   FiniteCheck* finite_check = nullptr;  // looks at what every op computes; null: nothing is looked at
 
-  // The same pass for tensors whose rows are cut in another way: one row per sequence, say.
-  Context over_rows(const kernels::Sequences& rows) const {
-    Context other = *this;
-    other.sequences = rows;
-    return other;
-  }
+  // Starts a pass over a batch. The context and the tape keep the batch: forward and backward read its sequences.
+  void begin(const BatchPtr& next);
 
-  // Starts a pass over a batch. The tape keeps the batch: backward reads its sequences.
-  void begin(const std::shared_ptr<const Batch>& batch) {
-    sequences = tokens_of(*batch);
-    if (tape != nullptr) tape->keep(batch);
-  }
+  // How the rows of x, one per token or one per sequence, belong to sequences; an Error names the op if x has neither.
+  const kernels::Sequences& rows_of(std::string_view op, const Tensor& x) const;
+  // An Error names the op if x does not have one row per token.
+  void check_tokens(std::string_view op, const Tensor& x) const;
 
   // The one way from a parameter to an op: its values in the form that the op reads. The tape notes the use.
   const Tensor& acquire(Parameter& parameter, WeightForm form = {}) const {
@@ -82,12 +79,10 @@ struct Context {
 
   // `site` numbers the dropout layers of a model.
   kernels::Dropout dropout(float p, std::uint32_t site) const {
-    if (!training || p <= 0) return {};
+    if (!training || p == 0) return {};
+    check_dropout_rate(p);
     return {p, philox_key(seed, step, site)};
   }
 };
-
-// Kernels walk over the sequences and would read past the end of a tensor with fewer rows.
-void check_tokens(const Context& ctx, std::string_view op, std::int64_t rows);
 
 }  // namespace hearth::ops

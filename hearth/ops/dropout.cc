@@ -9,8 +9,8 @@ Var dropout(Context& ctx, const Var& x, float p, std::uint32_t site) {
   const kernels::Dropout dropout = ctx.dropout(p, site);
   if (!dropout.active()) return x;
   const Span span("dropout forward");
-  check_tokens(ctx, "dropout", x.value().rows());
-  const kernels::Sequences sequences = ctx.sequences;
+  check_floats("dropout", x.value());
+  const kernels::Sequences sequences = ctx.rows_of("dropout", x.value());
   Tensor y(x.value().shape(), x.value().type());
   kernels::dropout_rows(y.type(), sequences, y.row_size(), dropout, x.value().raw(), y.raw());
   return ctx.record({"dropout", {x}}, y, [x, dropout, sequences](Tensor dy) {

@@ -4,7 +4,8 @@
 
 namespace hearth::ops {
 
-// x (T, H) with elements zeroed at rate p and the others scaled by 1 / (1 - p), in training only.
+// x (T, H), or (S, H) with one row per sequence, with elements zeroed at rate p and the others scaled by 1 / (1 - p),
+// in training only.
 Var dropout(Context& ctx, const Var& x, float p, std::uint32_t site);
 
 }  // namespace hearth::ops

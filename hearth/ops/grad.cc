@@ -1,5 +1,6 @@
 #include "hearth/ops/grad.h"
 
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/rows/elementwise.h"
 
@@ -25,6 +26,9 @@ Tensor grad_target(Parameter& embedding, std::span<const std::int32_t> rows) {
 }
 
 void add_grad(const Var& x, Tensor dx) {
+  check(dx.shape() == x.value().shape() && dx.type() == x.value().type(),
+        "[add_grad] a gradient {} {} of a value {} {}", name_of(dx.type()), dx.shape().to_string(),
+        name_of(x.value().type()), x.value().shape().to_string());
   if (!x.grad().defined()) {
     x.grad() = std::move(dx);
   } else {

@@ -1,10 +1,12 @@
 #include "hearth/ops/gradient_checkpointing.h"
 
+#include "hearth/base/check.h"
 #include "hearth/ops/grad.h"
 
 namespace hearth::ops {
 
 Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const Var&)> body) {
+  check(body != nullptr, "[checkpointed] there is no body");
   if (ctx.tape == nullptr) return body(ctx, x);
   const std::size_t uses_before = ctx.tape->use_count();
   Tensor y;

@@ -1,28 +1,30 @@
 #include "hearth/ops/layer_norm.h"
 
-#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/rows/layer_norm.h"
 #include "hearth/ops/grad.h"
 
 namespace hearth::ops {
 
-Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma, Parameter& beta, float eps,
-               float dropout_p, std::uint32_t site) {
+Var layer_norm(Context& ctx, Var x, const Var& residual, Parameter& gamma, Parameter& beta, float eps, float dropout_p,
+               std::uint32_t site) {
   const Span span("layer norm forward");
-  const Tensor& z = x.value();
-  check(z.row_size() == gamma.shape.size(), "[layer_norm] rows of {} elements, {} has {}", z.row_size(),
-        gamma.parts.front().name, gamma.shape.size());
-  check_tokens(ctx, "layer_norm", z.rows());
+  const kernels::Dropout dropout = ctx.dropout(dropout_p, site);
+  const bool differs = residual.defined() || dropout.active();  // z from x
+  const Tensor z = differs && !x.is_last_holder() ? Tensor(x.value().shape(), x.value().type()) : x.value();
+  check_floats("layer_norm", z);
+  check_vector("layer_norm", &gamma, z.row_size());
+  check_vector("layer_norm", &beta, z.row_size());
+  if (residual.defined()) check_same("layer_norm", x.value(), residual.value());
   Tensor y(z.shape(), z.type()), mean({z.rows()}, DType::f32), rstd({z.rows()}, DType::f32);
 
   kernels::LayerNormArgs args;
   args.type = z.type();
-  args.sequences = ctx.sequences;
+  args.sequences = ctx.rows_of("layer_norm", z);
   args.cols = z.row_size();
   args.eps = eps;
-  args.dropout = ctx.dropout(dropout_p, site);
-  args.x = z.raw();
+  args.dropout = dropout;
+  args.x = x.value().raw();
   args.residual = residual.defined() ? residual.value().raw() : nullptr;
   args.gamma = ctx.acquire(gamma).data<float>();
   args.beta = ctx.acquire(beta).data<float>();
@@ -33,7 +35,7 @@ Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma
   kernels::layer_norm_forward(args);
 
   const Op op{"layer norm", {x, residual}, {&gamma, &beta}};
-  return ctx.record(op, y, [x, residual, &gamma, &beta, args, mean, rstd](Tensor dy) {
+  return ctx.record(op, y, [x, z, residual, &gamma, &beta, args, mean, rstd](Tensor dy) {
     const Span backward_span("layer norm backward");
     kernels::LayerNormGradArgs grads;
     grads.dy = dy.raw();

@@ -4,10 +4,10 @@
 
 namespace hearth::ops {
 
-// y = LayerNorm(residual + dropout(x)), row by row; without a residual LayerNorm(x). The sum overwrites the buffer of
-// x, so x must not be used anywhere else.
-Var layer_norm(Context& ctx, const Var& x, const Var& residual, Parameter& gamma, Parameter& beta, float eps,
-               float dropout_p, std::uint32_t site);
+// y = LayerNorm(residual + dropout(x)), row by row; without a residual LayerNorm(x). Rows are tokens (T, H) or
+// sequences (S, H). The sum takes memory of its own; std::move(x) lets it overwrite x where nobody else holds x.
+Var layer_norm(Context& ctx, Var x, const Var& residual, Parameter& gamma, Parameter& beta, float eps, float dropout_p,
+               std::uint32_t site);
 
 inline Var layer_norm(Context& ctx, const Var& x, Parameter& gamma, Parameter& beta, float eps) {
   return layer_norm(ctx, x, Var(), gamma, beta, eps, 0, 0);

@@ -4,18 +4,12 @@
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/gemm/gemm.h"
 #include "hearth/kernels/rows/elementwise.h"
+#include "hearth/ops/cast.h"
 #include "hearth/ops/grad.h"
 #include "hearth/ops/weights.h"
 
 namespace hearth::ops {
 namespace {
-
-Tensor in_format(Tensor x, DType type) {
-  if (x.type() == type) return x;
-  Tensor y(x.shape(), type);
-  kernels::convert(x.type(), x.raw(), type, y.raw(), x.size());
-  return y;
-}
 
 // dW (N, K) = dy^T x, summed over tokens, straight into the gradient arena.
 void weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight) {
@@ -60,6 +54,9 @@ void input_grad(const Tensor& dy, Parameter& weight, const Var& x) {
 
 Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kernels::Activation activation, DType out) {
   const Span span("linear forward");
+  check_floats("linear", x.value());
+  check_matrix("linear", weight);
+  check_vector("linear", bias, weight.shape[0]);
   const std::int64_t tokens = x.value().rows(), outputs = weight.shape[0], inputs = weight.shape[1];
   check(x.value().row_size() == inputs, "[linear] the input {} does not fit the weight {} {}",
         x.value().shape().to_string(), weight.parts.front().name, weight.shape.to_string());
@@ -90,7 +87,7 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
       kernels::activation_backward(activation, dy.type(), dy.size(), before.raw(), dy.raw(), dy.raw());
       before = Tensor();
     }
-    dy = in_format(std::move(dy), x.value().type());
+    dy = in_dtype(std::move(dy), x.value().type());
     if (bias != nullptr && bias->trainable) {
       const Span bias_span("linear bias gradient");
       const GradTarget target = grad_target(*bias);

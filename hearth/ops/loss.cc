@@ -15,7 +15,7 @@ Var scalar_loss(Context& ctx, const Var& logits, float value, Tensor dlogits) {
   Tensor loss(Shape{}, DType::f32);
   *loss.data<float>() = value;
   return ctx.record({"loss", {logits}}, loss, [logits, dlogits](const Tensor& dloss) {
-    kernels::scale(DType::f32, dlogits.size(), dloss.item(), dlogits.raw());
+    kernels::scale(DType::f32, dlogits.size(), dloss.item(), dlogits.raw(), dlogits.raw());
     add_grad(logits, dlogits);
   });
 }
@@ -37,16 +37,25 @@ void check_gamma(std::string_view op, float gamma) {
   check(gamma >= 0 && std::isfinite(gamma), "[{}] focal_gamma {} is negative or not finite", op, gamma);
 }
 
-void check_labels(std::span<const std::int64_t> labels, std::int64_t rows, std::int64_t classes, std::int64_t ignored) {
-  check(static_cast<std::int64_t>(labels.size()) == rows, "[cross_entropy] {} labels for {} rows", labels.size(), rows);
+void check_logits(std::string_view op, const Tensor& logits) {
+  check(logits.type() == DType::f32,
+        "[{}] the logits {} have dtype {}, but a loss is computed in fp32: use Linear::logits, or ops::cast", op,
+        logits.shape().to_string(), name_of(logits.type()));
+}
+
+void check_labels(std::span<const std::int64_t> labels, const Tensor& logits, std::int64_t ignored) {
+  const std::int64_t classes = logits.row_size();
+  check(static_cast<std::int64_t>(labels.size()) == logits.rows(), "[cross_entropy] {} labels for logits {}",
+        labels.size(), logits.shape().to_string());
   for (const std::int64_t label : labels)
     check(label == ignored || (0 <= label && label < classes),
           "[cross_entropy] the label {} is not one of the {} classes", label, classes);
 }
 
 void check_targets(std::string_view op, std::span<const float> targets, const Tensor& logits) {
-  check(static_cast<std::int64_t>(targets.size()) == logits.size(), "[{}] {} targets for {} logits", op, targets.size(),
-        logits.size());
+  check_logits(op, logits);
+  check(static_cast<std::int64_t>(targets.size()) == logits.size(), "[{}] {} targets for logits {}", op, targets.size(),
+        logits.shape().to_string());
 }
 
 }  // namespace
@@ -55,7 +64,8 @@ Var cross_entropy(Context& ctx, const Var& logits, std::span<const std::int64_t>
                   const CrossEntropyOptions& options) {
   const Span span("loss");
   const std::int64_t rows = logits.value().rows(), classes = logits.value().row_size();
-  check_labels(labels, rows, classes, options.ignore_label);
+  check_logits("cross_entropy", logits.value());
+  check_labels(labels, logits.value(), options.ignore_label);
   check_weights("cross_entropy", options.class_weights, classes);
   check_gamma("cross_entropy", options.focal_gamma);
   check(options.focal_gamma == 0 || options.label_smoothing == 0,
@@ -100,7 +110,10 @@ Var span_loss(Context& ctx, const Var& logits, std::span<const std::int64_t> sta
   const auto count = static_cast<std::size_t>(ctx.sequences.count());
   check(starts.size() == count && ends.size() == count, "[span_loss] {} starts and {} ends for {} sequences",
         starts.size(), ends.size(), count);
-  check_tokens(ctx, "span_loss", logits.value().rows());
+  check_logits("span_loss", logits.value());
+  ctx.check_tokens("span_loss", logits.value());
+  check(logits.value().row_size() == 2, "[span_loss] the logits {} do not have two columns, start and end",
+        logits.value().shape().to_string());
   Tensor dlogits;
   float* gradient = gradient_buffer(ctx, logits, dlogits);
   const float loss =

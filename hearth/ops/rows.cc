@@ -2,12 +2,42 @@
 
 #include <cstring>
 
+#include "hearth/base/check.h"
+#include "hearth/cpu/parallel.h"
 #include "hearth/kernels/rows/elementwise.h"
+#include "hearth/ops/cast.h"
 #include "hearth/ops/grad.h"
 
 namespace hearth::ops {
+namespace {
+
+void check_pooled(const Context& ctx, std::string_view op, const Tensor& x) {
+  check_floats(op, x);
+  ctx.check_tokens(op, x);
+  for (std::int64_t s = 0; s < ctx.sequences.count(); ++s)
+    check(ctx.sequences.key_counts[static_cast<std::size_t>(s)] > 0, "[{}] sequence {} has no tokens", op, s);
+}
+
+// Calls visit(sequence, its first row, one past its last token, one past its last row), in parallel.
+template <class Visit>
+void for_each_sequence(const kernels::Sequences& sequences, const Visit& visit) {
+  cpu::parallel_for(sequences.count(), [&](std::int64_t s) {
+    const std::int64_t begin = sequences.starts[static_cast<std::size_t>(s)];
+    visit(s, begin, begin + sequences.key_counts[static_cast<std::size_t>(s)],
+          sequences.starts[static_cast<std::size_t>(s) + 1]);
+  });
+}
+
+// row (H) f32 = the mean of rows (N, H)
+void mean_of_rows(const Tensor& rows, const Tensor& row) {
+  kernels::column_sums(rows.type(), rows.rows(), row.size(), rows.raw(), row.size(), row.data<float>(), false);
+  kernels::scale(DType::f32, row.size(), 1.0f / static_cast<float>(rows.rows()), row.raw(), row.raw());
+}
+
+}  // namespace
 
 Var first_tokens(Context& ctx, const Var& x) {
+  check_pooled(ctx, "first_tokens", x.value());
   const kernels::Sequences sequences = ctx.sequences;
   Tensor y({sequences.count(), x.value().row_size()}, x.value().type());
   for (std::int64_t s = 0; s < sequences.count(); ++s) {
@@ -22,6 +52,25 @@ Var first_tokens(Context& ctx, const Var& x) {
       kernels::add_into(dy.type(), dy.row_size(), dy.slice(s, s + 1).raw(),
                         target.tensor.slice(token, token + 1).raw());
     }
+  });
+}
+
+Var mean_tokens(Context& ctx, const Var& x) {
+  check_pooled(ctx, "mean_tokens", x.value());
+  const kernels::Sequences sequences = ctx.sequences;
+  const Tensor means({sequences.count(), x.value().row_size()}, DType::f32);
+  for_each_sequence(sequences, [&](std::int64_t s, std::int64_t begin, std::int64_t end, std::int64_t) {
+    mean_of_rows(x.value().slice(begin, end), means.slice(s, s + 1));
+  });
+  return ctx.record({"mean tokens", {x}}, in_dtype(means, x.value().type()), [x, sequences](Tensor dy) {
+    const GradTarget target = grad_target(x);
+    for_each_sequence(sequences, [&](std::int64_t s, std::int64_t begin, std::int64_t end, std::int64_t padded_end) {
+      const Tensor share = dy.slice(s, s + 1);
+      kernels::scale(dy.type(), share.size(), 1.0f / static_cast<float>(end - begin), share.raw(), share.raw());
+      if (!target.accumulate) target.tensor.slice(begin, padded_end).fill_zero();
+      for (std::int64_t token = begin; token < end; ++token)
+        kernels::add_into(dy.type(), share.size(), share.raw(), target.tensor.slice(token, token + 1).raw());
+    });
   });
 }
 

@@ -40,6 +40,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Param
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, ParameterStore& parameters,
                                           std::span<const Interval> own) {
+  parameters.check_allocated();
   const OptimizerKind& kind = optimizer_kind(options.name);
   const bool whole = own.size() == 1 && own[0].size() == parameters.size();
   if (!whole) check_can_shard(options.name);
@@ -50,6 +51,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Param
 
 double grad_norm(const ParameterStore& parameters) {
   const Span span("gradient norm");
+  parameters.check_allocated();
   return std::sqrt(kernels::sum_of_squares(parameters.size(), parameters.grad().data<float>()));
 }
 

@@ -69,6 +69,7 @@ void GradientReducer::backward(Tape& tape, const Var& loss, float loss_grad) {
 }
 
 void GradientReducer::begin(Tape& tape) {
+  tape.check_belongs(parameters_);  // a foreign parameter has no bucket here
   next_ = 0;
   sent_bytes_ = 0;
   if (team_.size() > 1) agree_on_rows(tape);

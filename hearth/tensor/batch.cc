@@ -1,6 +1,8 @@
 #include "hearth/tensor/batch.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "hearth/base/check.h"
 
@@ -19,6 +21,29 @@ void Batch::append(std::span<const std::int32_t> ids, std::span<const std::int32
   row_starts.push_back(sequences() + 1);
   key_counts.push_back(count);
   samples.push_back(sample);
+}
+
+std::vector<std::int32_t> Batch::position_ids() const {
+  std::vector<std::int32_t> positions(input_ids.size());
+  for (std::size_t s = 0; s < key_counts.size(); ++s)
+    std::iota(positions.begin() + starts[s], positions.begin() + starts[s + 1], 0);
+  return positions;
+}
+
+void Batch::check_consistent() const {
+  const std::size_t count = key_counts.size();
+  check(starts.size() == count + 1 && row_starts.size() == count + 1 && samples.size() == count,
+        "[Batch] {} sequences by key_counts, {} by starts, {} by row_starts and {} by samples", count,
+        std::ssize(starts) - 1, std::ssize(row_starts) - 1, samples.size());
+  check(starts.front() == 0 && static_cast<std::int64_t>(input_ids.size()) == tokens(),
+        "[Batch] {} input_ids, but starts go from {} to {}", input_ids.size(), starts.front(), tokens());
+  for (std::size_t s = 0; s < count; ++s) {
+    const std::int64_t length = starts[s + 1] - starts[s];
+    check(length >= 0 && 0 <= key_counts[s] && key_counts[s] <= length && row_starts[s] == static_cast<std::int64_t>(s),
+          "[Batch] sequence {} has {} tokens by starts and {} keys by key_counts, and row_starts puts it at row {}", s,
+          length, key_counts[s], row_starts[s]);
+  }
+  check(row_starts.back() == sequences(), "[Batch] row_starts ends with {} for {} sequences", row_starts.back(), count);
 }
 
 }  // namespace hearth

@@ -25,6 +25,8 @@ struct Batch {
 
   std::int64_t tokens() const { return starts.back(); }
   std::int64_t sequences() const { return static_cast<std::int64_t>(key_counts.size()); }
+  std::vector<std::int32_t> position_ids() const;  // (T): each token's place in its sequence, from 0 on
+  void check_consistent() const;                   // an Error names the arrays that contradict each other
 
   // Appends a sequence, padded with `pad_id` up to `length` positions where that is longer than it is.
   void append(std::span<const std::int32_t> ids, std::span<const std::int32_t> type_ids, std::uint32_t sample,

@@ -1,5 +1,6 @@
 #include "hearth/tensor/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "hearth/base/check.h"
@@ -18,6 +19,14 @@ Tensor Tensor::zeros(Shape shape, DType type) {
   return tensor;
 }
 
+Tensor Tensor::of(std::span<const float> values, Shape shape) {
+  check(static_cast<std::int64_t>(values.size()) == shape.size(), "[Tensor::of] {} values for a tensor of shape {}",
+        values.size(), shape.to_string());
+  Tensor tensor(shape, DType::f32);
+  std::ranges::copy(values, tensor.data<float>());
+  return tensor;
+}
+
 Tensor Tensor::view_of(const void* data, Shape shape, DType type, std::shared_ptr<const void> owner) {
   Tensor tensor;
   tensor.owner_ = std::move(owner);
@@ -32,6 +41,7 @@ void Tensor::throw_other_type(DType asked) const {
 }
 
 float Tensor::item() const {
+  check(defined(), "[Tensor::item] the tensor has no values");
   check(size() == 1, "[Tensor::item] needs one element, the shape is {}", shape_.to_string());
   switch (type_) {
     case DType::f32:

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "hearth/base/dtype.h"
 #include "hearth/tensor/shape.h"
@@ -15,10 +16,12 @@ class Tensor {
   Tensor() = default;               // undefined
   Tensor(Shape shape, DType type);  // contents undefined
   static Tensor zeros(Shape shape, DType type);
+  static Tensor of(std::span<const float> values, Shape shape);  // a copy of the values, f32
   // Memory of somebody else's (a mapped file), alive as long as `owner` is.
   static Tensor view_of(const void* data, Shape shape, DType type, std::shared_ptr<const void> owner);
 
   bool defined() const { return data_ != nullptr; }
+  bool is_only_view() const { return owner_.use_count() == 1; }  // no other Tensor shares the memory
   const Shape& shape() const { return shape_; }
   DType type() const { return type_; }
   std::int64_t size() const { return shape_.size(); }

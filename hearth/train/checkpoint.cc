@@ -1,8 +1,6 @@
 #include "hearth/train/checkpoint.h"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
 #include <optional>
 
 #include "hearth/base/check.h"
@@ -12,7 +10,6 @@
 #include "hearth/io/model_weights.h"
 #include "hearth/io/replace_folder.h"
 #include "hearth/io/safetensors.h"
-#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/train/checkpoint_state.h"
 
 namespace hearth {
@@ -97,13 +94,6 @@ void broadcast_weights(ParameterStore& parameters, const parallel::Team& team) {
   parameters.mark_changed();
 }
 
-bool is_exact_in(DType type, const Tensor& values) {
-  const Tensor narrow(values.shape(), type), wide(values.shape(), DType::f32);
-  kernels::convert(DType::f32, values.raw(), type, narrow.raw(), values.size());
-  kernels::convert(type, narrow.raw(), DType::f32, wide.raw(), values.size());
-  return std::memcmp(wide.raw(), values.raw(), values.bytes()) == 0;
-}
-
 }  // namespace
 
 void save_progress(const TrainingProgress& progress, const optim::Optimizer::State& optimizer,
@@ -134,7 +124,7 @@ void load_progress(const TrainingProgress& progress, const std::filesystem::path
   std::string files;
   if (team.is_first()) {
     check_checkpoint(folder);
-    load_model_weights(progress.model, folder);
+    progress.model.load_weights(folder);
     files = io::dump_json(CheckpointState::read(folder), io::kOneLine);
   }
   const CheckpointState state =
@@ -151,31 +141,6 @@ void load_progress(const TrainingProgress& progress, const std::filesystem::path
     log_warning("{} has no state of {}: the schedule starts from the beginning", folder.string(), optim::kPlateauName);
   if (progress.scaler.enabled() && state.scaler)
     progress.scaler.restore(state.scaler->scale, state.scaler->good_steps, state.scaler->skipped);
-}
-
-void load_model_weights(nn::Model& model, const std::filesystem::path& folder) {
-  const io::ModelWeights weights = io::ModelWeights::open(folder);
-  std::map<std::string, Tensor> stored;  // by parameter
-  for (const NamedParameter& parameter : model.parameters().named()) {
-    const std::optional<std::string> name = weights.stored_name(parameter.name);
-    check(name.has_value(), "{} lacks {}: it was written for another model", folder.string(), parameter.name);
-    const Tensor values = weights.tensor(*name);
-    check(values.shape() == parameter.value.shape() && values.type() == DType::f32,
-          "{}: {} is {} {}, this model needs {} {}", folder.string(), parameter.name, name_of(values.type()),
-          values.shape().to_string(), name_of(DType::f32), parameter.value.shape().to_string());
-    check(kernels::all_finite(values.type(), values.size(), values.raw()),
-          "{}: {} has weights that are NaN or infinite: resume from an earlier checkpoint", weights.file_of(*name),
-          parameter.name);
-    // A frozen parameter in 16 bits, but another run has trained it.
-    if (const DType type = parameter.parameter->master.type(); type != DType::f32 && !is_exact_in(type, values))
-      parameter.parameter->store_as(DType::f32);
-    stored[parameter.name] = values;
-  }
-  for (const NamedParameter& parameter : model.parameters().named()) {
-    const Tensor &from = stored.at(parameter.name), &to = parameter.value;
-    kernels::convert(DType::f32, from.raw(), to.type(), to.raw(), to.size());
-  }
-  model.parameters().mark_changed();
 }
 
 void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit,

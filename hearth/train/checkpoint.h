@@ -28,8 +28,6 @@ void save_progress(const TrainingProgress& progress, const optim::Optimizer::Sta
 void load_progress(const TrainingProgress& progress, const std::filesystem::path& folder);
 // Throws an Error that names the file if one is missing, cut, damaged or holds an impossible value.
 void check_checkpoint(const std::filesystem::path& folder);
-// Only the weights; the model must have the same parameters.
-void load_model_weights(nn::Model& model, const std::filesystem::path& folder);
 
 // Removes the checkpoints written longest ago until `limit` are left, but never the one just written or the best one.
 void rotate_checkpoints(const std::filesystem::path& output_dir, std::int64_t limit,

@@ -381,7 +381,7 @@ void Trainer::load_best_weights() {
   log_info("loading the best model, {}", state_.best_model_checkpoint);
   try {
     io::verify_checksums(state_.best_model_checkpoint);
-    load_model_weights(model_, state_.best_model_checkpoint);
+    model_.load_weights(state_.best_model_checkpoint);
   } catch (const Error& error) {
     log_warning("the best checkpoint cannot be loaded, and the model keeps the weights of the last step: {}",
                 error.what());

@@ -203,5 +203,20 @@ TEST_F(Frozen, StayOutOfEveryStep) {
   EXPECT_GT(first_.version, before);
 }
 
+TEST_F(Store, SaysWhenItHasNoMemoryYet) {
+  EXPECT_FALSE(store_.is_allocated());
+  const std::string sentence =
+      "[ParameterStore] the parameters have no memory yet: call initialise(seed) or load_weights(folder) of the model "
+      "first";
+  EXPECT_EQ(error_of([&] { store_.named(); }), sentence);
+  EXPECT_EQ(error_of([&] { store_.complete_grads(); }), sentence);
+  EXPECT_EQ(error_of([&] { acquire(first_); }),
+            "first has no memory yet: call initialise(seed) or load_weights(folder) of its model before forward");
+  store_.allocate();
+  EXPECT_TRUE(store_.is_allocated());
+  EXPECT_EQ(store_.named().size(), store_.parameters().size() + 2);
+  EXPECT_EQ(first_.store, &store_);
+}
+
 }  // namespace
 }  // namespace hearth

@@ -7,6 +7,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/cpu/memory.h"
+#include "tests/support.h"
 
 namespace hearth {
 namespace {
@@ -78,7 +79,94 @@ TEST(Tape, StartsFromAnyValueWhoseGradientIsKnown) {
 TEST(Tape, WantsOneNumberAsALoss) {
   Tape tape;
   const Var x(Tensor::zeros({2}, DType::f32));
-  EXPECT_THROW(tape.backward(x, 1), Error);
+  EXPECT_EQ(error_of([&] { tape.backward(x, 1); }), "[backward] the loss must be one number, its shape is (2)");
+  const Var recorded = tape.record(Tensor::zeros({2, 1}, DType::f32), [](const Tensor&) {});
+  EXPECT_EQ(error_of([&] { recorded.backward(); }), "[backward] the loss must be one number, its shape is (2, 1)");
+  EXPECT_TRUE(contains(error_of([&] { Var().backward(); }), "[Var] read before it has a value"));
+}
+
+TEST(Tape, IsKnownToItsValues) {
+  const Var x(number(3), true);
+  Tape tape;
+  const Var y = times(tape, x, 2);
+  EXPECT_EQ(x.tape(), nullptr);
+  EXPECT_EQ(y.tape(), &tape);
+  y.backward(5);
+  EXPECT_EQ(x.grad().item(), 10);
+  EXPECT_EQ(y.tape(), nullptr);
+  const Var again = times(tape, x, 3);
+  EXPECT_EQ(again.tape(), &tape);
+}
+
+TEST(Tape, RunsBackwardOnce) {
+  const Var x(number(3), true);
+  Tape tape;
+  const Var a = times(tape, x, 2), b = times(tape, x, 3);
+  tape.backward(a, 1);
+  for (const Var& loss : {a, b}) {
+    EXPECT_TRUE(contains(error_of([&] { tape.backward(loss, 1); }), "backward ran already")) << "through the tape";
+    EXPECT_TRUE(contains(error_of([&] { loss.backward(); }), "backward ran already")) << "through the value";
+  }
+  EXPECT_EQ(x.grad().item(), 2);
+}
+
+TEST(Tape, RunsBackwardOfItsOwnValuesOnly) {
+  const Var x(number(3), true);
+  Tape tape, other;
+  const Var y = times(other, x, 2);
+  EXPECT_TRUE(contains(error_of([&] { tape.backward(y, 1); }), "another tape recorded the loss"));
+  EXPECT_TRUE(contains(error_of([&] { tape.backward(x, 1); }), "no tape recorded this value"));
+  EXPECT_TRUE(contains(error_of([&] { x.backward(); }), "no tape recorded this value"));
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Tape, MayBeGoneBeforeItsValues) {
+  const Var x(number(3), true);
+  Var y;
+  {
+    Tape tape;
+    y = times(tape, x, 2);
+  }
+  EXPECT_EQ(y.tape(), nullptr);
+  EXPECT_EQ(y.value().item(), 6);
+  EXPECT_TRUE(contains(error_of([&] { y.backward(); }), "the tape that recorded this value is gone"));
+}
+
+// A pass whose backward fails is over; the next one does not see what is left of it.
+TEST(Tape, IsGoodForAnotherPassAfterAFailure) {
+  const Var x(number(3), true);
+  Tape tape;
+  const Var a = times(tape, x, 2);
+  const Var bad = tape.record(number(1), [a](const Tensor&) {
+    add_grad(a, 7);
+    throw Error("it fails");
+  });
+  EXPECT_EQ(error_of([&] { bad.backward(); }), "it fails");
+  const Var b = times(tape, x, 5);
+  b.backward();
+  EXPECT_EQ(x.grad().item(), 5);
+}
+
+TEST(Tape, WantsGradientsOfTheValuesShape) {
+  Tape tape;
+  const Var y = times(tape, Var(number(3), true), 2);
+  EXPECT_EQ(error_of([&] { tape.backward_from(y, Tensor::zeros({2}, DType::f32)); }),
+            "[backward_from] a gradient fp32 (2) of a value fp32 ()");
+}
+
+TEST(Var, KnowsWhetherAnotherHoldsItsValue) {
+  Tape tape;
+  Var y = tape.record(number(1), [](const Tensor&) {});
+  EXPECT_TRUE(y.is_last_holder());
+  Var copy = y;
+  EXPECT_FALSE(y.is_last_holder());
+  copy = Var();
+  EXPECT_TRUE(y.is_last_holder());
+  Tensor view = y.value();
+  EXPECT_FALSE(y.is_last_holder());
+  view = Tensor();
+  EXPECT_TRUE(y.is_last_holder());
+  EXPECT_TRUE(Var(number(1)).is_last_holder());
 }
 
 class Ready : public testing::Test {
@@ -109,6 +197,16 @@ TEST_F(Ready, ComesOnceAndAfterTheFirstUse) {
   const Var c = times(tape, b, 2, &trace_, "c");
   tape.backward(c, 1, note());
   EXPECT_EQ(trace_, (std::vector<std::string>{"c", "ready r", "b", "ready q", "a", "ready p"}));
+}
+
+TEST_F(Ready, AParameterOfAnotherModelIsNamed) {
+  ParameterStore other;
+  other.add({{"q", {1}, 0}});
+  other.allocate();
+  Tape tape;
+  tape.use(parameter(1));
+  tape.check_belongs(store_);
+  EXPECT_TRUE(contains(error_of([&] { tape.check_belongs(other); }), "the loss depends on q, a parameter of another"));
 }
 
 TEST_F(Ready, ComesForParametersWhoseResultIsNotNeeded) {

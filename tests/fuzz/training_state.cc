@@ -1,5 +1,4 @@
 // The JSON files of a checkpoint. The first byte of the input chooses the file that has the rest.
-#include "hearth/io/safetensors.h"
 #include "hearth/train/checkpoint.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -10,15 +9,10 @@ namespace {
 class OneWeight final : public nn::Model {
  public:
   OneWeight() {
-    nn::ParameterScope(builder_, "layer").parameter("weight", {2, 2}, nn::Init::zeros());
-    parameters().allocate();
-    parameters().master().fill_zero();
+    (root() / "layer").parameter("weight", {2, 2}, nn::Init::zeros());
+    initialise(1);
   }
   nn::ModelOutput forward(ops::Context&, const BatchPtr&) override { return {}; }
-  double training_flops(const Batch&) const override { return 0; }
-  void save_pretrained(const std::filesystem::path& folder) const override {
-    io::write_safetensors(folder / "model.safetensors", {{"layer.weight", parameters().named().front().value}});
-  }
 };
 
 // A run that has a checkpoint.

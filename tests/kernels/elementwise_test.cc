@@ -76,12 +76,51 @@ TEST(Elementwise, AddInto) {
 TEST(Elementwise, Scale) {
   for (const DType type : kFormats) {
     for (const std::int64_t n : sizes()) {
-      Buffer x(type, n, 1), expected = x;
-      scale(type, n, 0.3f, x.data());
-      reference::scale(type, n, 0.3f, expected.data());
-      expect_close(x, expected, 0, 0, "scale");
+      Buffer x(type, n, 1), y(type, n), expected = x;
+      reference::scale(type, n, 0.3f, x.data(), expected.data());
+      scale(type, n, 0.3f, x.data(), y.data());
+      expect_close(y, expected, 0, 0, "scale");
+      scale(type, n, 0.3f, x.data(), x.data());
+      expect_close(x, expected, 0, 0, "scale in place");
     }
   }
+}
+
+TEST(Elementwise, Pairwise) {
+  for (const DType type : kFormats) {
+    for (const std::int64_t n : sizes()) {
+      for (const Pairwise kind : {Pairwise::sum, Pairwise::difference, Pairwise::product}) {
+        Buffer a(type, n, 1), b(type, n, 2), y(type, n), expected(type, n);
+        pairwise(kind, type, n, a.data(), b.data(), y.data());
+        reference::pairwise(kind, type, n, a.data(), b.data(), expected.data());
+        expect_close(y, expected, 0, 0, "pairwise");
+        pairwise(kind, type, n, a.data(), b.data(), b.data());
+        expect_close(b, expected, 0, 0, "pairwise in place");
+      }
+    }
+  }
+}
+
+TEST(Elementwise, Fill) {
+  for (const DType type : kFormats) {
+    for (const std::int64_t n : sizes()) {
+      Buffer y(type, n, 1), expected = y;
+      fill(type, n, 0.3f, y.data());
+      reference::fill(type, n, 0.3f, expected.data());
+      expect_close(y, expected, 0, 0, "fill");
+    }
+  }
+}
+
+TEST(Elementwise, Total) {
+  for (const DType type : kFormats) {
+    for (const std::int64_t n : sizes()) {
+      Buffer x(type, n, 1);
+      EXPECT_NEAR(total(type, n, x.data()), reference::total(type, n, x.data()), 1e-6 * static_cast<double>(n)) << n;
+    }
+  }
+  Buffer many(DType::bf16, 100'000, 1);
+  expect_same_for_any_threads([&] { return total(DType::bf16, 100'000, many.data()); });
 }
 
 // One number of each kind at every place, and margins that are not looked at.
@@ -135,7 +174,7 @@ TEST(Elementwise, ColumnSumsDoNotDependOnThreads) {
 
 TEST(Elementwise, RefusesFormatsItCannotComputeWith) {
   std::int64_t number = 0;
-  EXPECT_THROW(scale(DType::i64, 1, 2.0f, &number), Error);
+  EXPECT_THROW(scale(DType::i64, 1, 2.0f, &number, &number), Error);
 }
 
 }  // namespace

@@ -82,17 +82,17 @@ TEST_F(Models, LearnInNarrowFormatsWhatTheyLearnInF32) {
   }
 }
 
-// The tape keeps what backward reads of the batch.
+// The tape keeps what backward reads of the batch, and the context what forward reads.
 TEST_F(Models, LearnFromABatchThatTheCallerHasLetGo) {
   for (const Built& built : kModels) {
     const auto model = build(built);
     for (const bool checkpointing : {false, true}) {
-      ops::Context ctx;
-      ctx.gradient_checkpointing = checkpointing;
-      const Step expected = train(*model, small_batch(built.head), ctx);
+      const ops::Context settings{.gradient_checkpointing = checkpointing};
+      const Step expected = train(*model, small_batch(built.head), settings);
       std::weak_ptr<const Batch> seen;
       {
         Tape tape;
+        ops::Context ctx = settings;
         ctx.tape = &tape;
         ctx.training = true;
         ctx.seed = 1;

@@ -39,8 +39,8 @@ TEST(ParameterScope, TellsDropoutSitesApart) {
 
 TEST(Layers, NameTheirParametersAndMarkNorms) {
   ModelBuilder builder;
-  const Linear linear(ParameterScope(builder) / "dense", 3, 5, 0.02f);
-  const LayerNorm norm(ParameterScope(builder) / "LayerNorm", 5, 1e-12f);
+  const Linear linear(ParameterScope(builder) / "dense", 3, 5);
+  const LayerNorm norm(ParameterScope(builder) / "LayerNorm", 5);
   const auto& parameters = builder.parameters.parameters();
   ASSERT_EQ(parameters.size(), 4u);
   EXPECT_EQ(parameters[0]->parts.front().name, "dense.weight");
@@ -49,6 +49,21 @@ TEST(Layers, NameTheirParametersAndMarkNorms) {
   EXPECT_EQ(parameters[2]->parts.front().name, "LayerNorm.weight");
   EXPECT_EQ(parameters[3]->parts.front().name, "LayerNorm.bias");
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(parameters[i]->is_norm, i >= 2);
+}
+
+TEST(Layers, MayHaveNoBias) {
+  ModelBuilder builder;
+  const Linear linear(ParameterScope(builder) / "dense", 3, 5, {.bias = false});
+  EXPECT_EQ(builder.parameters.parameters().size(), 1u);
+  EXPECT_FALSE(builder.parameters.contains("dense.bias"));
+}
+
+TEST(Layers, EmbeddingsAreMarked) {
+  ModelBuilder builder;
+  const Embedding words(ParameterScope(builder) / "words", 7, 4);
+  EXPECT_TRUE(words.weight().is_embedding);
+  EXPECT_EQ(words.weight().shape, (Shape{7, 4}));
+  EXPECT_EQ(words.weight().parts.front().name, "words.weight");
 }
 
 // The values of one parameter of a model that has others before it.

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "hearth/cpu/memory.h"
+#include "hearth/ops/elementwise.h"
 #include "hearth/ops/linear.h"
+#include "hearth/ops/softmax.h"
 #include "tests/ops/op_case.h"
 
 namespace hearth::ops {
@@ -36,6 +39,55 @@ TEST(LayerNorm, HasItsDerivativeUnderDropout) { expect_derivative(layer_norm_cas
 TEST(LayerNorm, IsCloseInNarrowFormats) {
   expect_close_in_narrow_formats(layer_norm_case(false, 0), 3);
   expect_close_in_narrow_formats(layer_norm_case(true, 0.3f), 3);
+}
+
+// Values that are read again, by the user or by the backward of the op that made them, stay as they are.
+TEST(LayerNorm, LeavesItsInputAsItIs) {
+  OpCase test;
+  test.inputs = {{"x", {12, 18}}, {"residual", {12, 18}}};
+  test.parameters = {{"gamma", {18}, 0.3f, 1}, {"beta", {18}}};
+  test.op = [](Context& ctx, auto x, auto g) {
+    const Var a = scale(ctx, x[0], 2);
+    const Var normed = layer_norm(ctx, a, x[1], *g[0], *g[1], 1e-5f, 0.3f, kSite);
+    const Var twice = multiply(ctx, a, normed);
+    Var moved = softmax(ctx, twice);  // its backward reads its output
+    return layer_norm(ctx, std::move(moved), x[1], *g[0], *g[1], 1e-5f, 0.3f, kSite);
+  };
+  test.formula = [](const Context& ctx, auto a) {
+    const auto norm = [&](const formula::Numbers& x) {
+      const formula::Numbers kept = formula::dropout(ctx.sequences, ctx.dropout(0.3f, kSite), x, 18);
+      return formula::layer_norm(formula::sum(kept, a[1]), a[2], a[3], 1e-5);
+    };
+    formula::Numbers doubled = formula::sum(a[0], a[0]), product = norm(doubled), softmaxed;
+    for (std::size_t i = 0; i < product.size(); ++i) product[i] = product[i] * doubled[i];
+    for (std::size_t i = 0; i < product.size(); ++i)
+      softmaxed.push_back(exp(-formula::negative_log_likelihood(std::span(product).subspan(i / 18 * 18, 18), i % 18)));
+    return norm(softmaxed);
+  };
+  expect_derivative(test);
+}
+
+TEST(LayerNorm, TakesMemoryForItsSumUnlessItsInputIsGivenAway) {
+  ParameterStore store;
+  Parameter &weight = store.add({{"weight", {64, 64}, 0}}), &gamma = store.add({{"gamma", {64}, 0}}),
+            &beta = store.add({{"beta", {64}, 0}});
+  store.allocate();
+  store.master().fill_zero();
+  const Packed packed({100});
+  const auto kept = [&](bool moves) {
+    Tape tape;
+    Context ctx;
+    ctx.tape = &tape;
+    ctx.sequences = packed.view();
+    const Var residual(Tensor::zeros({100, 64}, DType::f32));
+    const std::size_t before = cpu::pool_stats().in_use_bytes;
+    Var x = linear(ctx, residual, weight, nullptr);
+    const Var y = moves ? layer_norm(ctx, std::move(x), residual, gamma, beta, 1e-5f, 0, 0)
+                        : layer_norm(ctx, x, residual, gamma, beta, 1e-5f, 0, 0);
+    return cpu::pool_stats().in_use_bytes - before;
+  };
+  kept(true);  // scratch that stays
+  EXPECT_GE(kept(false), kept(true) + 100 * 64 * sizeof(float));
 }
 
 // Both norms have one residual, which is the input of a layer, too, and share their parameters.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hearth/ops/dropout.h"
+#include "hearth/ops/elementwise.h"
 #include "hearth/ops/layer_norm.h"
 #include "hearth/ops/linear.h"
 #include "tests/ops/op_case.h"
@@ -25,6 +26,41 @@ TEST(FirstTokens, HasItsDerivative) {
   test.formula = [](const Context& ctx, auto a) { return first_rows(ctx.sequences, a[0], 9); };
   expect_derivative(test);
   expect_close_in_narrow_formats(test, 0);
+}
+
+OpCase mean_tokens_case() {
+  OpCase test;
+  test.inputs = {{"x", {12, 9}}};
+  test.op = [](Context& ctx, auto x, auto) { return mean_tokens(ctx, x[0]); };
+  test.formula = [](const Context& ctx, auto a) {
+    formula::Numbers y(9 * static_cast<std::size_t>(ctx.sequences.count()));
+    formula::for_each_token(ctx.sequences, [&](std::size_t s, std::uint32_t position, std::size_t token) {
+      const auto keys = static_cast<std::uint32_t>(ctx.sequences.key_counts[s]);
+      for (std::size_t c = 0; c < 9 && position < keys; ++c)
+        y[s * 9 + c] += a[0][token * 9 + c] / static_cast<double>(keys);
+    });
+    return y;
+  };
+  return test;
+}
+
+TEST(MeanTokens, HasItsDerivative) {
+  expect_derivative(mean_tokens_case());
+  expect_close_in_narrow_formats(mean_tokens_case(), 2);
+}
+
+TEST(MeanTokens, AddsItsGradientToWhatTheOtherUsesGave) {
+  OpCase test = mean_tokens_case();
+  const auto once = test.formula;
+  test.op = [](Context& ctx, auto x, auto) {
+    const Var mean = mean_tokens(ctx, x[0]), mean_again = mean_tokens(ctx, x[0]);
+    return add(ctx, mean, mean_again);
+  };
+  test.formula = [=](const Context& ctx, auto a) {
+    const formula::Numbers y = once(ctx, a);
+    return formula::sum(y, y);
+  };
+  expect_derivative(test);
 }
 
 TEST(FirstTokens, AddsItsGradientToWhatTheOtherUsesGave) {
@@ -69,6 +105,21 @@ TEST(Dropout, TwiceHasItsDerivativeAndOtherMasks) {
     return formula::dropout(ctx.sequences, ctx.dropout(0.3f, 6), once, 140);
   };
   expect_derivative(test);
+}
+
+// One row per sequence: as dropout of a batch in which each sequence is one token.
+TEST(Dropout, MayHaveARowPerSequence) {
+  Batch batch;
+  const std::vector<std::int32_t> ids{1, 2, 3}, types(3);
+  for (const std::uint32_t sample : {4u, 2u}) batch.append(ids, types, sample);
+  Context ctx;
+  ctx.training = true;
+  const BatchPtr shared = shared_batch(batch);
+  ctx.begin(shared);
+  const Var x(tensor_of(random_numbers(2 * 40, 1), {2, 40}));
+  const std::vector<float> dropped = numbers_of(dropout(ctx, x, 0.3f, 5).value());
+  for (std::uint32_t i = 0; i < 80; ++i)
+    EXPECT_EQ(dropped[i] != 0, dropout_keeps(ctx.dropout(0.3f, 5), batch.samples[i / 40], 0, i % 40)) << i;
 }
 
 TEST(Dropout, IsNothingOutsideTraining) {

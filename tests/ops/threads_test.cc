@@ -4,11 +4,15 @@
 
 #include "hearth/ops/attention.h"
 #include "hearth/ops/dropout.h"
+#include "hearth/ops/elementwise.h"
 #include "hearth/ops/embedding.h"
 #include "hearth/ops/layer_norm.h"
 #include "hearth/ops/linear.h"
 #include "hearth/ops/loss.h"
+#include "hearth/ops/matmul.h"
+#include "hearth/ops/reductions.h"
 #include "hearth/ops/rows.h"
+#include "hearth/ops/softmax.h"
 #include "tests/ops/op_case.h"
 
 namespace hearth::ops {
@@ -54,6 +58,33 @@ TEST(Threads, GiveTheSameBitsForAnyNumber) {
       test.input_type = type;
       expect_same_for_any_threads(test);
     }
+}
+
+// The ops of an own model or loss.
+TEST(Threads, GiveTheSameBitsInOwnModels) {
+  OpCase test;
+  test.packed = Packed({300, 130, 270}, {300, 100, 270});
+  test.inputs = {{"x", {700, kHidden}}, {"y", {700, kHidden}}};
+  test.op = [](Context& ctx, auto x, auto) {
+    const Var difference = subtract(ctx, x[0], x[1]);
+    const Var weights = softmax(ctx, difference);
+    const Var activated = activation(ctx, x[0], kernels::Activation::gelu);
+    const Var gated = multiply(ctx, activated, weights);
+    const Var logarithms = log_softmax(ctx, x[1]);
+    const Var both = add(ctx, gated, logarithms);
+    const Var mixed = scale(ctx, both, 0.01f);
+    const Var pooled = mean_tokens(ctx, mixed);                              // (3, H)
+    const Var scores = matmul(ctx, mixed, pooled, {.transpose_b = true});    // (700, 3)
+    const Var squares = matmul(ctx, scores, scores, {.transpose_a = true});  // (3, 3)
+    const Var total = sum(ctx, squares);
+    const Var average = mean(ctx, mixed);
+    return add(ctx, total, average);
+  };
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    SCOPED_TRACE(name_of(type));
+    test.input_type = type;
+    expect_same_for_any_threads(test);
+  }
 }
 
 TEST(Threads, AndTheStepAndTheSeedGiveOthers) {

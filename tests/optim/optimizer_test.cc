@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "hearth/base/error.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/gemm/gemm.h"
 #include "hearth/optim/optimizers.h"
@@ -428,6 +429,13 @@ TEST(Optimizer, AdafactorLeavesCopiesForLater) {
   options.name = "adafactor";
   make_optimizer(options, with.store)->step(0.1);
   EXPECT_TRUE(with.are_out_of_date(with.large));
+}
+
+TEST(Optimizer, NeedsParametersWithMemory) {
+  ParameterStore store;
+  store.add({{"weight", {2, 2}, 0}});
+  EXPECT_THROW(make_optimizer({}, store), Error);
+  EXPECT_THROW(grad_norm(store), Error);
 }
 
 }  // namespace

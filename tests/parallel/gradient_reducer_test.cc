@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tests/parallel/toy_team.h"
+#include "tests/support.h"
 
 namespace hearth::parallel {
 namespace {
@@ -246,6 +247,17 @@ TEST(GradientReducerOfATable, TakesWhatIsShorter) {
     toy.step({ToyTable::Rows{0, 1, 2, 3}}, 1);  // there and back
     EXPECT_EQ(notes.back(), "reduce_scatter 64 fp32");
   });
+}
+
+// Its offset in the arena of its own model may lie past the end of this one.
+TEST(GradientReducer, RefusesAParameterOfAnotherModel) {
+  ToyParameters toy({16}), other({16, 4096});
+  const Partition partition(toy.store.size(), 0, 1, kSmall);
+  GradientReducer reducer(toy.store, Team(), partition, DType::f32);
+  Tape tape;
+  toy.forward(tape, 1);
+  const Var loss = other.forward(tape, 1);
+  EXPECT_TRUE(contains(error_of([&] { reducer.backward(tape, loss, 1); }), ", a parameter of another model than"));
 }
 
 TEST(LargeTables, AreThoseOfWhichSendingSomeRowsPays) {

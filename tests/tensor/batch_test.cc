@@ -40,6 +40,35 @@ TEST(Batch, PadsWhereAsked) {
   EXPECT_EQ(batch.key_counts, (Numbers{2, 3}));
 }
 
+TEST(Batch, CountsPositionsFromEachSequencesBeginning) {
+  Batch batch;
+  batch.append(Ids{5, 6}, Ids{0, 0}, 0, 3);
+  batch.append(Ids{7, 8}, Ids{0, 0}, 1);
+  EXPECT_EQ(batch.position_ids(), (Ids{0, 1, 2, 0, 1}));
+}
+
+TEST(Batch, NamesArraysThatContradictEachOther) {
+  Batch good;
+  good.append(Ids{5, 6, 7}, Ids(3), 0);
+  good.append(Ids{8, 9}, Ids(2), 1);
+  EXPECT_NO_THROW(good.check_consistent());
+  const auto expect_refused = [&](const auto& change) {
+    Batch batch = good;
+    change(batch);
+    EXPECT_THROW(batch.check_consistent(), Error);
+  };
+  expect_refused([](Batch& batch) { batch.starts = {0, 5}; });
+  expect_refused([](Batch& batch) { batch.starts = {0, 6, 5}; });
+  expect_refused([](Batch& batch) { batch.starts = {1, 3, 5}; });
+  expect_refused([](Batch& batch) { batch.starts = {}; });
+  expect_refused([](Batch& batch) { batch.samples.pop_back(); });
+  expect_refused([](Batch& batch) { batch.row_starts = {0, 1, 3}; });
+  expect_refused([](Batch& batch) { batch.row_starts = {0, 2, 2}; });
+  expect_refused([](Batch& batch) { batch.key_counts[1] = 3; });
+  expect_refused([](Batch& batch) { batch.key_counts[1] = -1; });
+  expect_refused([](Batch& batch) { batch.input_ids.pop_back(); });
+}
+
 TEST(Batch, NeedsATypeForEachToken) {
   Batch batch;
   EXPECT_THROW(batch.append(Ids{5, 6}, Ids{0}, 0), Error);

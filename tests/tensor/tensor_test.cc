@@ -1,4 +1,3 @@
-#include "hearth/base/error.h"
 #include "hearth/tensor/tensor.h"
 
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "hearth/base/error.h"
 #include "hearth/cpu/memory.h"
 
 namespace hearth {
@@ -100,6 +100,15 @@ TEST(Tensor, ItemIsTheOneElementOfAnyFormat) {
   *number.data<Float16>() = Float16(1.5f);
   EXPECT_EQ(number.item(), 1.5f);
   EXPECT_THROW(counting({2}).item(), Error);
+  EXPECT_THROW(Tensor().item(), Error);
+}
+
+TEST(Tensor, CopiesValuesOfAShape) {
+  const std::vector<float> values{1, 2, 3, 4, 5, 6};
+  const Tensor tensor = Tensor::of(values, {2, 3});
+  EXPECT_EQ(tensor.shape(), (Shape{2, 3}));
+  EXPECT_EQ(tensor.data<float>()[4], 5);
+  EXPECT_THROW(Tensor::of(values, {2, 2}), Error);
 }
 
 }  // namespace

@@ -172,12 +172,12 @@ TEST_F(Freezing, WeightsOfACheckpointAreTakenExactly) {
   ToyModel all, some = frozen_model();
   Trainer(all, args, toy_dataset(24)).train();
   narrow(some, DType::f16, true);
-  load_model_weights(some, std::filesystem::path(args.output_dir) / "checkpoint-12");
+  some.load_weights(std::filesystem::path(args.output_dir) / "checkpoint-12");
   EXPECT_EQ(weights_of(some), weights_of(all));
   narrow(some, DType::f16, true);
   some.save_pretrained(folder_ / "rounded");
   const auto rounded = weights_of(some);
-  load_model_weights(some, folder_ / "rounded");
+  some.load_weights(folder_ / "rounded");
   EXPECT_EQ(weights_of(some), rounded);
   EXPECT_EQ(some.parameters().named().front().value.type(), DType::f16);
 }

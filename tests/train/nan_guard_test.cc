@@ -186,7 +186,7 @@ TEST_F(NanGuardTest, IgnoreTrainsOnButWritesNoBadCheckpoint) {
   EXPECT_EQ(warnings_with("so no checkpoint is written"), 3u);
   EXPECT_EQ(warnings_with("the model that is saved is of no use"), 1u);
   ToyModel saved;
-  load_model_weights(saved, folder_ / "out/checkpoint-1");
+  saved.load_weights(folder_ / "out/checkpoint-1");
   EXPECT_TRUE(std::ranges::all_of(saved.weights(), [](float x) { return std::isfinite(x); }));
 }
 
@@ -215,7 +215,7 @@ TEST_F(NanGuardTest, ABadCheckpointIsNotResumed) {
   ToyModel model;
   fill(model, "layer.1.norm1.bias", kInfinity);
   model.save_pretrained(folder_ / "bad");
-  expect_all(error_of([&] { load_model_weights(model, folder_ / "bad"); }),
+  expect_all(error_of([&] { model.load_weights(folder_ / "bad"); }),
              {(folder_ / "bad/model.safetensors").string(), "layer.1.norm1.bias", "NaN or infinite"});
 }
 

@@ -291,7 +291,7 @@ TEST_F(TeamTraining, AllStopEarlyTogetherAndEndWithTheBestModel) {
   });
   EXPECT_EQ(weights[0], weights[1]);
   ToyModel best;
-  load_model_weights(best, folder_ / "out" / "checkpoint-2");
+  best.load_weights(folder_ / "out" / "checkpoint-2");
   EXPECT_EQ(weights[0], best.weights());
 }
 

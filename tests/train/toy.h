@@ -15,10 +15,9 @@
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
 #include "hearth/io/safetensors.h"
-#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/nn/encoder.h"
 #include "hearth/nn/model.h"
-#include "hearth/ops/loss.h"
+#include "hearth/ops/cast.h"
 #include "hearth/ops/rows.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/trainer.h"
@@ -50,12 +49,10 @@ class ToyModel final : public nn::Model {
   using Chosen = std::function<bool(std::string_view name)>;
 
   explicit ToyModel(float dropout = 0, std::uint64_t seed = 1, const Chosen& frozen = {})
-      : encoder_(nn::ParameterScope(builder_), toy_config(dropout), kToyNames),
-        classifier_(nn::ParameterScope(builder_, "classifier"), encoder_.config().hidden, kToyClasses, 0.3f) {
+      : encoder_(root(), toy_config(dropout), kToyNames),
+        classifier_(root() / "classifier", encoder_.config().hidden, kToyClasses, {.init_range = 0.3f}) {
     if (frozen) parameters().freeze(frozen);
-    parameters().allocate();
-    for (const NamedParameter& each : parameters().named()) nn::initialise(builder(), each.name, each.value, seed);
-    parameters().mark_changed();
+    initialise(seed);
   }
 
   nn::ModelOutput forward(ops::Context& ctx, const BatchPtr& batch) override {
@@ -64,9 +61,7 @@ class ToyModel final : public nn::Model {
     const Var hidden = encoder_(ctx, *batch);
     const Var first = ops::first_tokens(ctx, hidden);
     const Var logits = classifier_.logits(ctx, first);
-    nn::ModelOutput output{{}, {{"logits", logits}}};
-    if (const auto labels = batch->labels.find("labels"); labels != batch->labels.end())
-      output.loss = ops::cross_entropy(ctx, logits, labels->second, {.label_smoothing = ctx.loss.label_smoothing});
+    nn::ModelOutput output = nn::classified(ctx, *batch, logits);
     if (ctx.training && forwards_++ == nan_forward) {
       Tensor nan({}, DType::f32);
       *nan.data<float>() = std::numeric_limits<float>::quiet_NaN();
@@ -75,25 +70,11 @@ class ToyModel final : public nn::Model {
     return output;
   }
 
-  double training_flops(const Batch& batch) const override { return encoder_.training_flops(batch); }
-  void save_pretrained(const std::filesystem::path& folder) const override {
-    io::create_directories(folder);
-    io::replace_file(folder / "config.json", "{}\n");
-    std::vector<std::pair<std::string, Tensor>> tensors;
-    for (const NamedParameter& each : parameters().named()) {
-      tensors.emplace_back(each.name, Tensor(each.value.shape(), DType::f32));
-      kernels::convert(each.value.type(), each.value.raw(), DType::f32, tensors.back().second.raw(), each.value.size());
-    }
-    io::write_safetensors(folder / "model.safetensors", tensors);
-  }
-
   std::vector<float> weights() const {
     std::vector<float> all;
     for (const auto& parameter : parameters().parameters()) {
-      std::vector<float> values(static_cast<std::size_t>(parameter->master.size()));
-      kernels::convert(parameter->master.type(), parameter->master.raw(), DType::f32, values.data(),
-                       parameter->master.size());
-      all.insert(all.end(), values.begin(), values.end());
+      const Tensor values = ops::in_dtype(parameter->master, DType::f32);
+      all.insert(all.end(), values.data<float>(), values.data<float>() + values.size());
     }
     return all;
   }
@@ -102,6 +83,8 @@ class ToyModel final : public nn::Model {
   std::int64_t nan_forward = -1;  // the loss of this training pass, counted from 0, is NaN and has no gradient
 
  private:
+  std::string config_json() const override { return "{}\n"; }
+
   nn::Encoder encoder_;
   nn::Linear classifier_;
   std::int64_t forwards_ = 0;

@@ -1,4 +1,4 @@
-// Sums over the classes of a row of logits.
+// Sums over the classes of a row of logits, computed in f32.
 
 #if defined(HEARTH_KERNELS_CLASS_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_CLASS_SUMS_INL_H_
@@ -29,7 +29,8 @@ HWY_INLINE double sum_in_blocks(std::int64_t n, const Body& body) {
   return sum;
 }
 
-inline float largest(std::int64_t n, const float* x) {
+template <class T>
+float largest(std::int64_t n, const T* x) {
   const F32 d;
   const float lowest = -std::numeric_limits<float>::infinity();
   auto max = hn::Set(d, lowest);
@@ -40,7 +41,8 @@ inline float largest(std::int64_t n, const float* x) {
 }
 
 // The sum of exp(x - max); each term is left in `terms` where that is not null.
-inline double sum_of_exp(std::int64_t n, const float* x, float max, float* terms) {
+template <class T>
+double sum_of_exp(std::int64_t n, const T* x, float max, float* terms) {
   const F32 d;
   const auto shift = hn::Set(d, max);
   return sum_in_blocks(n, [&](std::int64_t i, auto lanes) HWY_ATTR {
@@ -50,12 +52,14 @@ inline double sum_of_exp(std::int64_t n, const float* x, float max, float* terms
   });
 }
 
-inline double sum_of(std::int64_t n, const float* x) {
+template <class T>
+double sum_of(std::int64_t n, const T* x) {
   const F32 d;
   return sum_in_blocks(n, [&](std::int64_t i, auto lanes) HWY_ATTR { return lanes.load(d, x + i); });
 }
 
-inline double dot(std::int64_t n, const float* x, const float* y) {
+template <class T>
+double dot(std::int64_t n, const T* x, const T* y) {
   const F32 d;
   return sum_in_blocks(
       n, [&](std::int64_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.load(d, x + i), lanes.load(d, y + i)); });

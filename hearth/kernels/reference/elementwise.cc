@@ -13,8 +13,25 @@ void add_into(DType type, std::int64_t n, const void* x, void* y) {
   for (std::int64_t i = 0; i < n; ++i) set(type, y, i, get(type, y, i) + get(type, x, i));
 }
 
-void scale(DType type, std::int64_t n, float factor, void* x) {
-  for (std::int64_t i = 0; i < n; ++i) set(type, x, i, get(type, x, i) * factor);
+void pairwise(Pairwise kind, DType type, std::int64_t n, const void* a, const void* b, void* y) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double v = get(type, a, i), w = get(type, b, i);
+    set(type, y, i, kind == Pairwise::sum ? v + w : kind == Pairwise::difference ? v - w : v * w);
+  }
+}
+
+void scale(DType type, std::int64_t n, float factor, const void* x, void* y) {
+  for (std::int64_t i = 0; i < n; ++i) set(type, y, i, get(type, x, i) * factor);
+}
+
+void fill(DType type, std::int64_t n, float value, void* y) {
+  for (std::int64_t i = 0; i < n; ++i) set(type, y, i, value);
+}
+
+double total(DType type, std::int64_t n, const void* x) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) sum += get(type, x, i);
+  return sum;
 }
 
 bool all_finite(DType type, std::int64_t n, const void* x) {

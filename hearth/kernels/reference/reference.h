@@ -6,8 +6,10 @@
 #include "hearth/kernels/loss/loss.h"
 #include "hearth/kernels/rows/activation.h"
 #include "hearth/kernels/rows/dropout.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/kernels/rows/layer_norm.h"
 #include "hearth/kernels/rows/sequences.h"
+#include "hearth/kernels/rows/softmax.h"
 #include "hearth/kernels/update/optimizer.h"
 
 // The kernels as plain loops, which the fast ones are tested against. The headers of the fast ones state the contracts.
@@ -25,7 +27,13 @@ void layer_norm_backward(const LayerNormArgs& args, const LayerNormGradArgs& gra
 
 void convert(DType from, const void* x, DType to, void* y, std::int64_t n);
 void add_into(DType type, std::int64_t n, const void* x, void* y);
-void scale(DType type, std::int64_t n, float factor, void* x);
+void pairwise(Pairwise kind, DType type, std::int64_t n, const void* a, const void* b, void* y);
+void scale(DType type, std::int64_t n, float factor, const void* x, void* y);
+void fill(DType type, std::int64_t n, float value, void* y);
+double total(DType type, std::int64_t n, const void* x);
+void softmax_forward(SoftmaxKind kind, DType type, std::int64_t rows, std::int64_t cols, const void* x, void* y);
+void softmax_backward(SoftmaxKind kind, DType type, std::int64_t rows, std::int64_t cols, const void* y, const void* dy,
+                      void* dx);
 bool all_finite(DType type, std::int64_t n, const void* x);
 void column_sums(DType type, std::int64_t rows, std::int64_t cols, const void* x, std::int64_t ldx, float* sums,
                  bool accumulate);

@@ -6,8 +6,12 @@
 // After simd.h.
 #include <hwy/foreach_target.h>
 
+#include <algorithm>
 #include <atomic>
+#include <numeric>
+#include <vector>
 
+#include "hearth/base/rounding.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/simd/chunks.h"
 #include "hearth/kernels/simd/simd-inl.h"
@@ -47,18 +51,53 @@ void add_elements(DType type, std::int64_t begin, std::int64_t end, const void* 
   });
 }
 
-template <class T>
-void scale_range(std::int64_t n, float factor, T* x) {
+template <class T, class F>
+void pairwise_range(std::int64_t n, const F& f, const T* a, const T* b, T* y) {
   const F32 d;
-  const auto factors = hn::Set(d, factor);
   for_vectors(d, n, [&](std::int64_t i, auto lanes) HWY_ATTR {
-    lanes.store(d, hn::Mul(lanes.load(d, x + i), factors), x + i);
+    lanes.store(d, f(lanes.load(d, a + i), lanes.load(d, b + i)), y + i);
   });
 }
 
-void scale_elements(DType type, std::int64_t begin, std::int64_t end, float factor, void* x) {
-  visit_float(type,
-              [&](auto value) HWY_ATTR { scale_range(end - begin, factor, static_cast<decltype(value)*>(x) + begin); });
+void pairwise_elements(Pairwise kind, DType type, std::int64_t begin, std::int64_t end, const void* a, const void* b,
+                       void* y) {
+  visit_float(type, [&](auto value) HWY_ATTR {
+    using T = decltype(value);
+    using V = hn::Vec<F32>;
+    const auto run = [&](const auto& f) HWY_ATTR {
+      pairwise_range(end - begin, f, static_cast<const T*>(a) + begin, static_cast<const T*>(b) + begin,
+                     static_cast<T*>(y) + begin);
+    };
+    if (kind == Pairwise::sum) run([](V v, V w) HWY_ATTR { return hn::Add(v, w); });
+    if (kind == Pairwise::difference) run([](V v, V w) HWY_ATTR { return hn::Sub(v, w); });
+    if (kind == Pairwise::product) run([](V v, V w) HWY_ATTR { return hn::Mul(v, w); });
+  });
+}
+
+template <class T>
+void scale_range(std::int64_t n, float factor, const T* x, T* y) {
+  const F32 d;
+  const auto factors = hn::Set(d, factor);
+  for_vectors(d, n, [&](std::int64_t i, auto lanes) HWY_ATTR {
+    lanes.store(d, hn::Mul(lanes.load(d, x + i), factors), y + i);
+  });
+}
+
+void scale_elements(DType type, std::int64_t begin, std::int64_t end, float factor, const void* x, void* y) {
+  visit_float(type, [&](auto value) HWY_ATTR {
+    using T = decltype(value);
+    scale_range(end - begin, factor, static_cast<const T*>(x) + begin, static_cast<T*>(y) + begin);
+  });
+}
+
+float sum_elements(DType type, std::int64_t begin, std::int64_t end, const void* x) {
+  float sum = 0;
+  visit_float(type, [&](auto value) HWY_ATTR {
+    const F32 d;
+    const auto* const from = static_cast<const decltype(value)*>(x) + begin;
+    sum = sum_vectors(d, end - begin, [&](std::int64_t i, auto lanes) HWY_ATTR { return lanes.load(d, from + i); });
+  });
+  return sum;
 }
 
 // 0 * x is NaN if x is not finite, and a NaN is equal to nothing.
@@ -99,9 +138,34 @@ void add_into(DType type, std::int64_t n, const void* x, void* y) {
   cpu::parallel_chunks(n, kFlatChunk, [&](std::int64_t begin, std::int64_t end) { run(type, begin, end, x, y); });
 }
 
-void scale(DType type, std::int64_t n, float factor, void* x) {
+void pairwise(Pairwise kind, DType type, std::int64_t n, const void* a, const void* b, void* y) {
+  const auto run = HEARTH_SIMD(pairwise_elements);
+  cpu::parallel_chunks(n, kFlatChunk,
+                       [&](std::int64_t begin, std::int64_t end) { run(kind, type, begin, end, a, b, y); });
+}
+
+void scale(DType type, std::int64_t n, float factor, const void* x, void* y) {
   const auto run = HEARTH_SIMD(scale_elements);
-  cpu::parallel_chunks(n, kFlatChunk, [&](std::int64_t begin, std::int64_t end) { run(type, begin, end, factor, x); });
+  cpu::parallel_chunks(n, kFlatChunk,
+                       [&](std::int64_t begin, std::int64_t end) { run(type, begin, end, factor, x, y); });
+}
+
+void fill(DType type, std::int64_t n, float value, void* y) {
+  visit_float(type, [&](auto zero) {
+    using T = decltype(zero);
+    cpu::parallel_chunks(n, kFlatChunk, [&](std::int64_t begin, std::int64_t end) {
+      std::fill(static_cast<T*>(y) + begin, static_cast<T*>(y) + end, T(value));
+    });
+  });
+}
+
+double total(DType type, std::int64_t n, const void* x) {
+  const auto run = HEARTH_SIMD(sum_elements);
+  std::vector<float> sums(static_cast<std::size_t>(divide_up(n, kFlatChunk)));
+  cpu::parallel_chunks(n, kFlatChunk, [&](std::int64_t begin, std::int64_t end) {
+    sums[static_cast<std::size_t>(begin / kFlatChunk)] = run(type, begin, end, x);
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 bool all_finite(DType type, std::int64_t n, const void* x) {

@@ -14,8 +14,19 @@ void convert_serial(DType from, const void* x, DType to, void* y, std::int64_t n
 // y += x, computed in f32, both of dtype `type`.
 void add_into(DType type, std::int64_t n, const void* x, void* y);
 
-// x *= factor
-void scale(DType type, std::int64_t n, float factor, void* x);
+// y = a + b, a - b or a * b, computed in f32, all of dtype `type`. y may be a or b.
+enum class Pairwise : std::uint8_t { sum, difference, product };
+void pairwise(Pairwise kind, DType type, std::int64_t n, const void* a, const void* b, void* y);
+
+// y = factor * x. In place is fine.
+void scale(DType type, std::int64_t n, float factor, const void* x, void* y);
+
+// All n numbers become `value`.
+void fill(DType type, std::int64_t n, float value, void* y);
+
+// The sum of n numbers: chunks in f32, the sums of the chunks in order in f64, so that the result does not depend on
+// the number of threads.
+double total(DType type, std::int64_t n, const void* x);
 
 // Whether all n numbers are finite: neither NaN nor an infinity.
 bool all_finite(DType type, std::int64_t n, const void* x);
