@@ -14,6 +14,7 @@
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/train/best_metric.h"
 #include "hearth/train/results.h"
+#include "hearth/train/trainer_state.h"
 
 namespace hearth::apps {
 namespace {

@@ -14,6 +14,7 @@
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/stop_signals.h"
+#include "hearth/base/timer.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/topology.h"
 #include "hearth/io/checkpoint_folders.h"
@@ -26,7 +27,9 @@
 #include "hearth/tasks/task.h"
 #include "hearth/train/agreed_values.h"
 #include "hearth/train/output_dir.h"
+#include "hearth/train/program_flags.h"
 #include "hearth/train/results.h"
+#include "hearth/train/trainer_state.h"
 
 namespace hearth::apps {
 namespace {
@@ -100,7 +103,7 @@ class TaskRun {
   void end(const Timer& since_start) const;
 
  private:
-  TrainerHooks hooks();
+  TrainerOptions trainer_options();
   Metrics train_or_name_checkpoint();
   void save_results(Metrics train_metrics);
   void write_settings(const std::filesystem::path& folder) const;
@@ -115,7 +118,7 @@ class TaskRun {
   std::optional<OutputDirLock> held_;  // by the first process of a run that trains
   std::optional<std::filesystem::path> checkpoint_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
-  std::unique_ptr<models::Pretrained> model_;
+  std::shared_ptr<models::Pretrained> model_;
   std::optional<Trainer> trainer_;
   Metrics evaluated_;
   bool trained_ = false;
@@ -148,23 +151,25 @@ TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const paral
   if (const DatasetPtr data = task_.train_data(); data != nullptr && data->size() > 0)
     training.per_device_train_batch_size = check_memory(*model_, training, *data, team_, processes_of_host);
   model_->load_weights(model_folder, options.seed, options.ignore_mismatched_sizes);
-  trainer_.emplace(*model_, std::move(training), task_.train_data(), hooks(), team_);
+  trainer_.emplace(model_, std::move(training), trainer_options());
 }
 
-TrainerHooks TaskRun::hooks() {
-  TrainerHooks hooks;
-  hooks.save_beside = [this](const std::filesystem::path& folder) {
+TrainerOptions TaskRun::trainer_options() {
+  TrainerOptions options;
+  options.train_dataset = task_.train_data();
+  options.team = team_;
+  options.save_beside = [this](const std::filesystem::path& folder) {
     tokenizer_->save(folder);
     write_settings(folder);
   };
-  if (args_.training.do_eval) hooks.evaluate = [this](Trainer& trainer) { return task_.evaluate(trainer, 0); };
-  hooks.loss = task_.loss();
-  hooks.flags = args_.resolved;
-  hooks.stop_requested = [] {
+  if (args_.training.do_eval) options.evaluate = [this](Trainer& trainer) { return task_.evaluate(trainer, 0); };
+  options.loss = task_.loss();
+  options.flags = args_.resolved;
+  options.stop_requested = [] {
     catch_stop_signals();  // before the first question there is nothing to save, and a signal ends the process
     return caught_stop_signal() != 0;
   };
-  return hooks;
+  return options;
 }
 
 void TaskRun::write_settings(const std::filesystem::path& folder) const {

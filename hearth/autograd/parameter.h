@@ -1,11 +1,15 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "hearth/autograd/row_set.h"
@@ -40,8 +44,10 @@ struct Parameter {
   Tensor grad;              // f32; undefined if frozen
   bool has_grad = false;    // `grad` holds a contribution of this step: add to it; otherwise overwrite it
   RowSet grad_rows;         // of an embedding: rows of `grad` that may differ from zero; all others are zero
-  std::uint64_t version = 1;  // counts the changes of master
-  std::vector<WeightCopy> copies;
+  std::uint64_t version = 1;                     // counts the changes of master
+  std::deque<WeightCopy> copies;                 // references to them last while others are added
+  std::mutex copying;                            // guards `copies` while several threads run forward
+  std::atomic<std::thread::id> backward_thread;  // which computes `grad` at present; none: id()
 
   std::int64_t arena_end() const;  // the element of the arenas at which the next parameter begins
   Tensor master_part(const Part& part) const;

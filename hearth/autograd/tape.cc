@@ -1,5 +1,6 @@
 #include "hearth/autograd/tape.h"
 
+#include "hearth/autograd/backward_claim.h"
 #include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 
@@ -65,6 +66,8 @@ void Tape::backward_from(const Var& value, Tensor dvalue, const GradReady& ready
   check(dvalue.shape() == value.value().shape() && dvalue.type() == value.value().type(),
         "[backward_from] a gradient {} {} of a value {} {}", name_of(dvalue.type()), dvalue.shape().to_string(),
         name_of(value.value().type()), value.value().shape().to_string());
+  BackwardClaim claim;
+  for (const auto& [parameter, rows] : used_) claim.add(*parameter);
   *std::exchange(pass_, std::make_shared<TapePass>(TapePass{this})) = {.tape = nullptr, .is_over = true};
   used_.clear();
   std::vector<Entry> entries = std::exchange(entries_, {});

@@ -51,6 +51,7 @@ const Tensor& acquire(Parameter& parameter, WeightForm form) {
         "{} has no memory yet: call initialise(seed) or load_weights(folder) of its model before forward",
         parameter.parts.front().name);
   if (form.layout == Layout::plain && form.type == parameter.master.type()) return parameter.master;
+  const std::lock_guard lock(parameter.copying);
   auto copy = std::ranges::find(parameter.copies, form, &WeightCopy::form);
   if (copy == parameter.copies.end())
     copy = parameter.copies.insert(copy, {.form = form, .value = space_for(parameter, form)});

@@ -29,7 +29,8 @@ struct WeightCopy {
 };
 
 // The parameter's values in this form: the stored values where they have it, otherwise a copy. A copy is made at its
-// first use, rebuilt when the values have changed, and dropped at the next update if nothing reads it any more.
+// first use, rebuilt when the values have changed, and dropped at the next update if nothing reads it any more. Several
+// threads may call it at the same time, as long as none changes the values.
 const Tensor& acquire(Parameter& parameter, WeightForm form = {});
 
 // Rebuilds the part of the copy derived from rows [begin, end) of the parameter. Both bounds are multiples of

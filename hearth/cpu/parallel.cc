@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 
@@ -19,7 +20,7 @@ namespace hearth::cpu {
 namespace {
 
 const int kOpenMpThreads = omp_get_max_threads();  // before any task lowers it
-int configured = 0;
+std::atomic<int> configured = 0;
 thread_local bool inside_task = false;
 
 }  // namespace
@@ -31,7 +32,8 @@ void set_num_threads(int count) {
 
 int num_threads() {
   static const int otherwise = environment("OMP_NUM_THREADS").empty() ? default_threads(topology()) : kOpenMpThreads;
-  return configured > 0 ? configured : otherwise;
+  const int count = configured.load(std::memory_order_relaxed);
+  return count > 0 ? count : otherwise;
 }
 
 int default_threads(const Topology& topology) {

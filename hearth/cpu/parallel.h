@@ -82,7 +82,8 @@ class TaskShares {
 
 // Runs task(0) ... task(count - 1), each on one thread, in any order. The result of a task must not depend on the
 // thread that runs it; then results have the same bits for any number of threads. A call from inside a task runs in
-// place, on that thread. The first exception is rethrown once all tasks have ended.
+// place, on that thread. The first exception is rethrown once all tasks have ended. Several threads may call it at the
+// same time: each has compute threads of its own, which then share the cores.
 template <class Task>
 void parallel_for(std::int64_t count, Task&& task) {
   if (count <= 0) return;

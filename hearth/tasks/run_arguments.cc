@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hearth/base/usage_error.h"
+#include "hearth/train/program_flags.h"
 
 namespace hearth::tasks {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
+#include "hearth/train/collate.h"
 
 namespace hearth {
 namespace {
@@ -16,7 +17,7 @@ void try_pass(nn::Model& model, const BatchPtr& batch, const StepOptions& option
   model.parameters().zero_grad();
   Tape tape;
   ops::Context ctx = training_context(tape, 0, options);
-  const Var loss = model.forward(ctx, batch).loss;
+  const Var loss = loss_of(model, ctx, batch);
   tape.backward(loss, 1);
 }
 
@@ -47,7 +48,7 @@ std::int64_t find_batch_size(nn::Model& model, const Dataset& data, std::int64_t
   while (true) {
     const auto count = static_cast<std::size_t>(std::min(batch, data.size()));
     const std::optional<std::string> refused =
-        refusal(model, data.collate(std::span(longest).first(count), 0), options);
+        refusal(model, collate(data, std::span(longest).first(count), 0), options);
     model.parameters().zero_grad();
     if (team.smallest(refused ? 0 : 1) == 1) return batch;
     if (batch == 1)

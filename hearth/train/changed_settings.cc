@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "hearth/io/json.h"
-#include "hearth/train/training_arguments.h"
+#include "hearth/train/program_flags.h"
 
 namespace hearth {
 namespace {

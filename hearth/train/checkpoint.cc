@@ -62,7 +62,7 @@ class StoredMoments {
   std::size_t used_ = 0;
 };
 
-void load_moments(const TrainingProgress& progress, const CheckpointState& state, const std::filesystem::path& folder) {
+void load_moments(const SavedProgress& progress, const CheckpointState& state, const std::filesystem::path& folder) {
   std::optional<StoredMoments> stored;  // on the first rank alone
   if (progress.ddp.team().is_first()) stored.emplace(folder / "optimizer.safetensors", progress.model.parameters());
   progress.ddp.load_state(state.updates, state.updates_of_moments,
@@ -70,7 +70,7 @@ void load_moments(const TrainingProgress& progress, const CheckpointState& state
   if (stored) stored->warn_of_unused();
 }
 
-void start_moments_anew(const TrainingProgress& progress, const std::filesystem::path& folder) {
+void start_moments_anew(const SavedProgress& progress, const std::filesystem::path& folder) {
   progress.ddp.start_anew(progress.state.global_step);
   if (!progress.ddp.team().is_first()) return;
   const bool of_torch = std::filesystem::exists(folder / "optimizer.pt");
@@ -96,7 +96,7 @@ void broadcast_weights(ParameterStore& parameters, const parallel::Team& team) {
 
 }  // namespace
 
-void save_progress(const TrainingProgress& progress, const optim::Optimizer::State& optimizer,
+void save_progress(const SavedProgress& progress, const optim::Optimizer::State& optimizer,
                    const std::filesystem::path& folder) {
   io::write_safetensors(folder / "optimizer.safetensors", optimizer);
   CheckpointState state;
@@ -119,7 +119,7 @@ void check_checkpoint(const std::filesystem::path& folder) {
     io::read_json(flags);
 }
 
-void load_progress(const TrainingProgress& progress, const std::filesystem::path& folder) {
+void load_progress(const SavedProgress& progress, const std::filesystem::path& folder) {
   const parallel::Team& team = progress.ddp.team();
   std::string files;
   if (team.is_first()) {

@@ -13,7 +13,7 @@ namespace hearth {
 // A checkpoint folder holds the model and optimizer.safetensors (moments), scheduler.json (updates done, state of
 // reduce_lr_on_plateau), scaler.json (with fp16), trainer_state.json and checksums.json (size and checksum of each
 // file). There is no RNG state to store: random numbers are functions of seed and step.
-struct TrainingProgress {
+struct SavedProgress {
   nn::Model& model;
   parallel::DataParallel& ddp;
   optim::LossScaler& scaler;
@@ -22,10 +22,10 @@ struct TrainingProgress {
 };
 
 // `optimizer` is the ddp's state, which all processes gather together before one of them writes it.
-void save_progress(const TrainingProgress& progress, const optim::Optimizer::State& optimizer,
+void save_progress(const SavedProgress& progress, const optim::Optimizer::State& optimizer,
                    const std::filesystem::path& folder);
 // Every process of the ddp's team calls it; the first one reads the folder and sends what it has read to the others.
-void load_progress(const TrainingProgress& progress, const std::filesystem::path& folder);
+void load_progress(const SavedProgress& progress, const std::filesystem::path& folder);
 // Throws an Error that names the file if one is missing, cut, damaged or holds an impossible value.
 void check_checkpoint(const std::filesystem::path& folder);
 

@@ -26,7 +26,8 @@ struct Evaluation {
 // The numbers to keep of one sequence of a batch.
 using KeepValues = std::function<std::vector<float>(std::int64_t sequence, const Batch&, const nn::ModelOutput&)>;
 
-// Runs the model over the dataset in all processes of the team. Every process must call it.
+// Runs the model over the dataset in all processes of the team. Every process must call it. For evaluations of a
+// program's own that need less than all logits; Trainer::predict keeps them all.
 Evaluation evaluate(Trainer& trainer, const Dataset& dataset, std::string prefix, const KeepValues& keep);
 
 }  // namespace hearth

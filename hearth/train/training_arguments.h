@@ -2,13 +2,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "hearth/base/arguments.h"
 #include "hearth/base/dtype.h"
-#include "hearth/io/json_fwd.h"
 #include "hearth/train/training_choices.h"
 
 namespace hearth {
@@ -102,14 +100,5 @@ void declare(Arguments& options, TrainingArguments& arguments);
 
 // A number of steps; below 1 it is a ratio of `total_steps`, rounded up.
 std::int64_t in_steps(double steps_or_ratio, std::int64_t total_steps);
-
-// Parses flags. The first word may be a file (.json, .yaml, .yml) with the flags' whole names as keys; flags override
-// it. Throws UsageError.
-void parse_flags_or_file(Arguments& options, std::span<const std::string> words);
-// Takes the precision that `hearth launch` or `accelerate launch` was given (ACCELERATE_MIXED_PRECISION) where neither
-// fp16 nor bf16 is set. For programs, before validate().
-void take_precision_of_launcher(TrainingArguments& arguments);
-// The values as an object that such a file may hold.
-io::Json to_json(std::span<const Arguments::Resolved> values);
 
 }  // namespace hearth

@@ -22,6 +22,12 @@ ops::Context training_context(Tape& tape, std::uint64_t step, const StepOptions&
   return ctx;
 }
 
+Var loss_of(nn::Model& model, ops::Context& ctx, const BatchPtr& batch) {
+  const Var loss = model.forward(ctx, batch).loss;
+  check(loss.defined(), "[training_step] the batch has no labels to compute a loss from");
+  return loss;
+}
+
 StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,
                          std::span<const BatchPtr> micro_batches, std::uint64_t step, double lr,
                          const StepOptions& options) {
@@ -40,8 +46,7 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
   for (const BatchPtr& batch : micro_batches) {
     Tape tape;
     ops::Context ctx = training_context(tape, step, options, options.checks_ops ? &ops_check : nullptr);
-    const Var loss = model.forward(ctx, batch).loss;
-    check(loss.defined(), "[training_step] the batch has no labels to compute a loss from");
+    const Var loss = loss_of(model, ctx, batch);
     result.loss += double{loss.value().item()} / count;
     result.tokens += static_cast<double>(batch->tokens());
     result.flops += model.training_flops(*batch);

@@ -38,6 +38,9 @@ struct StepResult {
 ops::Context training_context(Tape& tape, std::uint64_t step, const StepOptions& options,
                               ops::FiniteCheck* check = nullptr);
 
+// A forward pass; an Error if it has no loss.
+Var loss_of(nn::Model& model, ops::Context& ctx, const BatchPtr& batch);
+
 // One update of the weights from the micro-batches whose gradients are accumulated; every process has the same number
 // of them. `step` is the number of the update, which seeds dropout.
 StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,

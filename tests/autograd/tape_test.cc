@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "hearth/base/error.h"
@@ -319,6 +321,32 @@ TEST(Tape, KeepsWhatItsOperationsReferTo) {
     EXPECT_FALSE(seen.expired());
   }
   EXPECT_TRUE(seen.expired());
+}
+
+// The first thread's backward waits in the middle until the second one has tried.
+TEST(Tape, OneThreadAtATimeComputesAGradient) {
+  ParameterStore store;
+  Parameter& parameter = store.add({{"w", Shape({4})}});
+  store.allocate();
+  const auto backward = [&](const std::function<void()>& in_the_middle) {
+    Tape tape;
+    tape.use(parameter);
+    const Var loss = tape.record(number(1), [&](const Tensor&) { in_the_middle(); });
+    tape.backward(loss, 1);
+  };
+  std::string second;
+  backward([&] {
+    std::thread([&] {
+      try {
+        backward([] {});
+      } catch (const Error& error) {
+        second = error.what();
+      }
+    }).join();
+    backward([] {});  // an inner pass of the same thread
+  });
+  EXPECT_NE(second.find("another thread computes the gradient of w"), std::string::npos) << second;
+  EXPECT_NO_THROW(backward([] {}));
 }
 
 }  // namespace

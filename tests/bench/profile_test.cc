@@ -86,7 +86,7 @@ struct RandomData final : Dataset {
 };
 
 TEST_F(SmallModel, TrainingWritesProfileAndTrace) {
-  const auto model = models::build_model(model_config(folder_.string()), models::HeadKind::question_answering, 42);
+  auto model = models::build_model(model_config(folder_.string()), models::HeadKind::question_answering, 42);
   const auto dataset = std::make_shared<const RandomData>(model->backbone_config());
   TrainingArguments args;
   args.output_dir = (folder_ / "out").string();
@@ -97,7 +97,7 @@ TEST_F(SmallModel, TrainingWritesProfileAndTrace) {
   args.profile = true;
   std::string logged;
   set_log_sink([&](LogLevel, std::string_view message) { logged += std::string(message) + "\n"; });
-  Trainer(*model, args, dataset).train();
+  Trainer(std::move(model), args, {.train_dataset = dataset}).train();
   set_log_sink({});
   EXPECT_TRUE(contains(logged, "linear forward"));
 

@@ -48,6 +48,19 @@ TEST_P(Parallel, NestedCallsRunInPlace) {
   EXPECT_EQ(elsewhere, 0);
 }
 
+TEST_P(Parallel, SeveralThreadsMayCallIt) {
+  constexpr std::int64_t kCallers = 4, kCount = 1000;
+  std::vector<std::vector<int>> runs(kCallers, std::vector<int>(kCount));
+  std::vector<std::thread> callers;
+  for (auto& mine : runs)
+    callers.emplace_back([&mine] {
+      for (int round = 0; round < 5; ++round)
+        parallel_for(kCount, [&](std::int64_t i) { ++mine[static_cast<std::size_t>(i)]; });
+    });
+  for (std::thread& caller : callers) caller.join();
+  for (const auto& mine : runs) EXPECT_EQ(mine, std::vector<int>(kCount, 5));
+}
+
 TEST_P(Parallel, LibrariesStartNoThreadsInsideATask) {
   std::atomic<int> largest = 0;
   parallel_for(16, [&](std::int64_t) {

@@ -22,7 +22,7 @@ struct Run {
   optim::LossScaler scaler{true};
   optim::Plateau plateau{{}, 1e-3};
   TrainerState state;
-  TrainingProgress progress{model, ddp, scaler, state, &plateau};
+  SavedProgress progress{model, ddp, scaler, state, &plateau};
   std::filesystem::path folder = fuzz::scratch() / "checkpoint";
 
   Run() { save(); }

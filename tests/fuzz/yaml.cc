@@ -3,7 +3,7 @@
 
 #include "hearth/io/json.h"
 #include "hearth/launch/config/launch_config.h"
-#include "hearth/train/training_arguments.h"
+#include "hearth/train/program_flags.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace hearth;

@@ -1,7 +1,8 @@
 """Checks the module table of CMakeLists.txt against the sources:
 - a module includes headers only of the modules that its line names, and of every one of them at least one;
 - a module that writes the namespace of another, such as `ops::`, includes a header of it;
-- headers of third-party libraries stay behind their fences.
+- headers of third-party libraries stay behind their fences;
+- public headers, with everything that they include, reach no header of a third-party library.
 Prints every fault and exits non-zero if there is one."""
 import pathlib
 import re
@@ -22,6 +23,11 @@ FENCES = {
     "utf8proc": ["tokenizer/"],
     "histedit.h": ["apps/line_editor.cc"],
 }
+
+# Public headers of a tree without include/hearth.
+PUBLIC = ["hearth/train/callbacks.h", "hearth/train/evaluation.h", "hearth/train/trainer.h",
+          "hearth/train/training_arguments.h"]
+THIRD_PARTY = ("fmt/", *FENCES)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"')
@@ -87,8 +93,36 @@ def check(root):
     return faults, lines
 
 
+def public_headers(root):
+    umbrella = sorted(root.glob("include/hearth/*.h"))
+    return umbrella or [root / name for name in PUBLIC]
+
+
+def public_faults(root, headers):
+    """The ways from a public header to one of a third-party library."""
+    faults, seen = [], set()
+    ways = [(header, header.relative_to(root).as_posix()) for header in headers]
+    while ways:
+        file, way = ways.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        if not file.exists():
+            faults.append(f"{way}: there is no such header")
+            continue
+        for header in INCLUDE.findall(file.read_text()):
+            if header.startswith(THIRD_PARTY):
+                faults.append(f"a user's program would need {header}, by way of {way}: move what needs it to a source "
+                              f"or to a header that is not public")
+            elif header.startswith("hearth/"):
+                inner = root / "include" / header
+                ways.append((inner if inner.exists() else root / header, f"{way} -> {header}"))
+    return faults
+
+
 def main(root):
     faults, lines = check(root)
+    faults += public_faults(root, public_headers(root))
     print("\n".join(faults) if faults else f"{len(module_table(root))} modules, {lines} includes, every edge in use")
     return 1 if faults or lines == 0 else 0
 

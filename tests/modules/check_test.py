@@ -50,5 +50,33 @@ class Check(unittest.TestCase):
                           **{"hearth/nn/more.h": "#include <dnnl.hpp>\n"})
 
 
+class PublicHeaders(unittest.TestCase):
+    def faults(self, files, names=None):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in files.items():
+                path = root / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            headers = check.public_headers(root) if names is None else [root / name for name in names]
+            return check.public_faults(root, headers)
+
+    def test_a_library_behind_another_header(self):
+        files = {"hearth/a.h": '#include "hearth/b.h"\n', "hearth/b.h": "#include <fmt/format.h>\n"}
+        faults = self.faults(files, ["hearth/a.h"])
+        self.assertEqual(len(faults), 1, faults)
+        self.assertIn("fmt/format.h, by way of hearth/a.h -> hearth/b.h", faults[0])
+
+    def test_the_standard_library_is_no_fault(self):
+        self.assertEqual(self.faults({"hearth/a.h": "#include <vector>\n"}, ["hearth/a.h"]), [])
+
+    def test_the_umbrella_headers_come_first(self):
+        files = {"include/hearth/train.h": '#include "hearth/a.h"\n', "hearth/a.h": "#include <nlohmann/json.hpp>\n"}
+        self.assertIn("by way of include/hearth/train.h -> hearth/a.h", self.faults(files)[0])
+
+    def test_a_header_that_is_missing(self):
+        self.assertIn("there is no such header", self.faults({}, ["hearth/a.h"])[0])
+
+
 if __name__ == "__main__":
     unittest.main()

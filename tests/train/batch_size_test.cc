@@ -20,7 +20,7 @@ class BatchSize : public TrainerTest {
 TEST_F(BatchSize, IsHalvedUntilItFits) {
   ToyModel model;
   model.most_sequences = 7;
-  Trainer trainer(model, automatic(24), toy_dataset(24));
+  ToyTrainer trainer(model, automatic(24), toy_dataset(24));
   trainer.train();
   EXPECT_EQ(trainer.arguments().per_device_train_batch_size, 6);
   EXPECT_EQ(trainer.state().train_batch_size, 6);
@@ -30,8 +30,8 @@ TEST_F(BatchSize, IsHalvedUntilItFits) {
 TEST_F(BatchSize, TryingChangesNoResult) {
   ToyModel given(0.1f), found(0.1f);
   found.most_sequences = 4;
-  Trainer(given, arguments(), toy_dataset(24)).train();
-  Trainer(found, automatic(16), toy_dataset(24)).train();
+  ToyTrainer(given, arguments(), toy_dataset(24)).train();
+  ToyTrainer(found, automatic(16), toy_dataset(24)).train();
   EXPECT_EQ(found.weights(), given.weights());
 }
 
@@ -61,10 +61,10 @@ TEST_F(BatchSize, OfAResumedRunIsThatOfItsCheckpoint) {
   args.max_steps = 2;
   ToyModel model;
   model.most_sequences = 4;
-  Trainer(model, args, toy_dataset(24)).train();
+  ToyTrainer(model, args, toy_dataset(24)).train();
   args.max_steps = 4;
   ToyModel roomy;
-  Trainer trainer(roomy, args, toy_dataset(24));
+  ToyTrainer trainer(roomy, args, toy_dataset(24));
   trainer.train(folder_ / "out" / "checkpoint-2");
   EXPECT_EQ(trainer.arguments().per_device_train_batch_size, 4);
   EXPECT_TRUE(warnings_.empty());

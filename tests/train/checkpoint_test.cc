@@ -31,13 +31,13 @@ class Checkpoints : public TrainerTest {
 
   // Trains with a metric by step: the state at the end, and the weights at each evaluation.
   TrainerState train(const TrainingArguments& args, const std::map<std::int64_t, double>& f1 = {}) {
-    TrainerHooks hooks;
-    hooks.evaluate = [&](const Trainer& running) {
+    TrainerOptions trainer_options;
+    trainer_options.evaluate = [&](const Trainer& running) {
       const std::int64_t step = running.state().global_step;
       weights_at_[step] = model_.weights();
       return Metrics{{"eval_f1", f1.contains(step) ? f1.at(step) : 0.0}};
     };
-    Trainer trainer(model_, args, toy_dataset(24), hooks);
+    ToyTrainer trainer(model_, args, toy_dataset(24), trainer_options);
     trainer.train();
     return trainer.state();
   }
@@ -207,12 +207,12 @@ TEST_F(Checkpoints, ALostBestModelIsNoReasonToFail) {
   args.save_strategy = args.eval_strategy = Strategy::epoch;
   args.load_best_model_at_end = true;
   args.metric_for_best_model = "f1";
-  TrainerHooks hooks;
-  hooks.evaluate = [&](const Trainer& running) {
+  TrainerOptions trainer_options;
+  trainer_options.evaluate = [&](const Trainer& running) {
     std::filesystem::remove_all(folder_ / "out" / "checkpoint-6");
     return Metrics{{"eval_f1", running.state().global_step == 6 ? 2.0 : 1.0}};
   };
-  Trainer trainer(model_, args, toy_dataset(24), hooks);
+  ToyTrainer trainer(model_, args, toy_dataset(24), trainer_options);
   trainer.train();
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "checkpoint-6")) << warnings_[0];
@@ -223,8 +223,8 @@ TEST_F(Checkpoints, ADamagedBestModelIsNoReasonToFail) {
   args.save_strategy = args.eval_strategy = Strategy::epoch;
   args.load_best_model_at_end = true;
   args.metric_for_best_model = "f1";
-  TrainerHooks hooks;
-  hooks.evaluate = [&](const Trainer& running) {
+  TrainerOptions trainer_options;
+  trainer_options.evaluate = [&](const Trainer& running) {
     const std::filesystem::path best = out_ / "checkpoint-6" / "model.safetensors";
     if (std::filesystem::exists(best)) {
       std::string contents = io::read_file(best);
@@ -234,7 +234,7 @@ TEST_F(Checkpoints, ADamagedBestModelIsNoReasonToFail) {
     }
     return Metrics{{"eval_f1", running.state().global_step == 6 ? 2.0 : 1.0}};
   };
-  Trainer trainer(model_, args, toy_dataset(24), hooks);
+  ToyTrainer trainer(model_, args, toy_dataset(24), trainer_options);
   trainer.train();
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "checkpoint-6/model.safetensors does not have the checksum")) << warnings_[0];

@@ -70,7 +70,7 @@ TEST_F(Freezing, FrozenWeightsStayAsTheyAreAndTheOthersLearn) {
       args.gradient_checkpointing = checkpointing;
       ToyModel model = frozen_model(0.1f);
       const auto before = weights_of(model);
-      Trainer trainer(model, args, toy_dataset(24));
+      ToyTrainer trainer(model, args, toy_dataset(24));
       trainer.train();
       for (const auto& [name, values] : weights_of(model))
         EXPECT_EQ(values == before.at(name), is_frozen(name)) << name << " in " << format;
@@ -85,8 +85,8 @@ TEST_F(Freezing, TheFirstStepIsThatOfAModelWithoutFreezing) {
   args.max_grad_norm = 0;
   ToyModel all(0.1f), some = frozen_model(0.1f);
   const auto before = weights_of(all);
-  Trainer(all, args, toy_dataset(24)).train();
-  Trainer(some, args, toy_dataset(24)).train();
+  ToyTrainer(all, args, toy_dataset(24)).train();
+  ToyTrainer(some, args, toy_dataset(24)).train();
   const auto expected = weights_of(all);
   for (const auto& [name, values] : weights_of(some))
     EXPECT_EQ(values, is_frozen(name) ? before.at(name) : expected.at(name)) << name;
@@ -95,7 +95,7 @@ TEST_F(Freezing, TheFirstStepIsThatOfAModelWithoutFreezing) {
 TEST_F(Freezing, TheRunKeepsNothingForFrozenWeights) {
   const auto args = arguments_in("fp32");
   ToyModel model = frozen_model();
-  Trainer(model, args, toy_dataset(24)).train();
+  ToyTrainer(model, args, toy_dataset(24)).train();
   const io::Safetensors moments =
       io::Safetensors::open(std::filesystem::path(args.output_dir) / "checkpoint-4" / "optimizer.safetensors");
   std::size_t trained = 0;
@@ -114,9 +114,9 @@ TEST_F(Freezing, SixteenBitsInMemoryChangeNothing) {
       narrow(wide, stored, false);
       narrow(small, stored, true);
       const TrainingArguments args = arguments_in(format);
-      Trainer(wide, args, toy_dataset(24)).train();
+      ToyTrainer(wide, args, toy_dataset(24)).train();
       const auto expected = files_of(std::filesystem::path(args.output_dir) / "checkpoint-12");
-      Trainer(small, args, toy_dataset(24)).train();
+      ToyTrainer(small, args, toy_dataset(24)).train();
       EXPECT_EQ(weights_of(small), weights_of(wide)) << format << " of " << name_of(stored);
       EXPECT_TRUE(files_of(std::filesystem::path(args.output_dir) / "checkpoint-12") == expected);
       for (const auto& parameter : small.parameters().parameters())
@@ -132,10 +132,10 @@ TEST_F(Freezing, ARunIsResumedBitForBit) {
       ToyModel whole = frozen_model(0.1f), rest = frozen_model(0.1f);
       if (in_sixteen_bits)
         for (ToyModel* model : {&whole, &rest}) narrow(*model, DType::f16, true);
-      Trainer trainer(whole, args, toy_dataset(22));
+      ToyTrainer trainer(whole, args, toy_dataset(22));
       trainer.train();
       const auto expected = files_of(out / "checkpoint-12");
-      Trainer resumed(rest, args, toy_dataset(22));
+      ToyTrainer resumed(rest, args, toy_dataset(22));
       resumed.train(out / "checkpoint-4");
       EXPECT_EQ(weights_of(rest), weights_of(whole)) << format;
       EXPECT_EQ(without_times(resumed.state().log_history), without_times(trainer.state().log_history)) << format;
@@ -150,15 +150,15 @@ TEST_F(Freezing, ACheckpointWithOtherFrozenParametersIsRefused) {
   const std::filesystem::path checkpoint = std::filesystem::path(args.output_dir) / "checkpoint-4";
   ToyModel all, some = frozen_model();
   const auto error = [&](ToyModel& model) {
-    return error_of([&] { Trainer(model, args, toy_dataset(24)).train(checkpoint); });
+    return error_of([&] { ToyTrainer(model, args, toy_dataset(24)).train(checkpoint); });
   };
-  Trainer(all, args, toy_dataset(24)).train();
+  ToyTrainer(all, args, toy_dataset(24)).train();
   const std::string more = error(some);
   for (const std::string& part : {checkpoint.string(), std::string("embeddings.word_embeddings.weight"),
                                   std::string("which this run freezes"), std::string("--freeze")})
     EXPECT_TRUE(contains(more, part)) << more;
   std::filesystem::remove_all(args.output_dir);
-  Trainer(some, args, toy_dataset(24)).train();
+  ToyTrainer(some, args, toy_dataset(24)).train();
   const std::string fewer = error(all);
   for (const std::string& part :
        {checkpoint.string(), std::string("exp_avg.embeddings.word_embeddings.weight"), std::string("--freeze")})
@@ -170,7 +170,7 @@ TEST_F(Freezing, WeightsOfACheckpointAreTakenExactly) {
   TrainingArguments args = arguments_in("fp32");
   args.save_only_model = true;
   ToyModel all, some = frozen_model();
-  Trainer(all, args, toy_dataset(24)).train();
+  ToyTrainer(all, args, toy_dataset(24)).train();
   narrow(some, DType::f16, true);
   some.load_weights(std::filesystem::path(args.output_dir) / "checkpoint-12");
   EXPECT_EQ(weights_of(some), weights_of(all));
@@ -190,14 +190,14 @@ TEST_F(Freezing, TwoRanksEndWithTheWeightsOfOne) {
     args.per_device_train_batch_size = 8;
     ToyModel alone = frozen_model(0.1f);
     const auto before = weights_of(alone);
-    Trainer(alone, args, toy_dataset(64)).train();
+    ToyTrainer(alone, args, toy_dataset(64)).train();
     const auto expected = weights_of(alone);
     args.per_device_train_batch_size = 4;
     args.sharded_optimizer = sharded;
     std::vector<std::map<std::string, std::vector<float>>> weights(2);
     comm::run_threads(2, [&](comm::ProcessGroup& group) {
       ToyModel model = frozen_model(0.1f);
-      Trainer(model, args, toy_dataset(64), {}, parallel::team_of(group)).train();
+      ToyTrainer(model, args, toy_dataset(64), {}, parallel::team_of(group)).train();
       weights[static_cast<std::size_t>(group.rank())] = weights_of(model);
     });
     EXPECT_EQ(weights[0], weights[1]);
@@ -215,7 +215,7 @@ TEST_F(Freezing, RanksWithOtherFrozenWeightsAreToldAtTheStart) {
     comm::run_threads(2, [&](comm::ProcessGroup& group) {
       ToyModel model = model_of(group.rank());
       errors[static_cast<std::size_t>(group.rank())] =
-          error_of([&] { Trainer(model, arguments(), toy_dataset(24), {}, parallel::team_of(group)); });
+          error_of([&] { ToyTrainer(model, arguments(), toy_dataset(24), {}, parallel::team_of(group)); });
     });
     EXPECT_EQ(errors[0], errors[1]);
     return errors[0];
@@ -244,14 +244,14 @@ TEST_F(Freezing, AnEvaluationInAnotherFormatLeavesNoCopies) {
       return count;
     };
     std::vector<std::size_t> before, after;
-    TrainerHooks hooks;
-    hooks.evaluate = [&](Trainer& trainer) {
+    TrainerOptions trainer_options;
+    trainer_options.evaluate = [&](Trainer& trainer) {
       before.push_back(copies());
-      trainer.predict(*toy_dataset(5), [](const auto&...) {});
+      trainer.predict_batches(*toy_dataset(5), [](const auto&...) {});
       after.push_back(copies());
       return Metrics{{"eval_x", 0}};
     };
-    Trainer(model, args, toy_dataset(24), hooks).train();
+    ToyTrainer(model, args, toy_dataset(24), trainer_options).train();
     EXPECT_EQ(before, (std::vector<std::size_t>{0, 0}));
     EXPECT_GT(after.at(0), 0u);
     EXPECT_EQ(copies(), 0u);

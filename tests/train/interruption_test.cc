@@ -32,7 +32,8 @@ class StoppableRun {
  public:
   StoppableRun(const TrainingArguments& args, const Request& request, const Checkpoint& checkpoint,
                const parallel::Team& team = {})
-      : model_(0.1f, checkpoint ? 99 : 1), trainer_(model_, args, toy_dataset(24), hooks(request, team), team) {
+      : model_(0.1f, checkpoint ? 99 : 1),
+        trainer_(model_, args, toy_dataset(24), trainer_options(request, team), team) {
     trainer_.train(checkpoint);
     end_.logs = without_times(trainer_.state().log_history);
     end_.weights = model_.weights();
@@ -42,34 +43,34 @@ class StoppableRun {
   const End& end() const { return end_; }
 
  private:
-  TrainerHooks hooks(const Request& request, const parallel::Team& team) {
-    TrainerHooks hooks;
-    hooks.evaluate = [this, request, batches = 40 * team.size()](Trainer& trainer) {
+  TrainerOptions trainer_options(const Request& request, const parallel::Team& team) {
+    TrainerOptions trainer_options;
+    trainer_options.evaluate = [this, request, batches = 40 * team.size()](Trainer& trainer) {
       evaluating_ = true;
       const auto count = [&](std::span<const std::int64_t>, const Batch&, const nn::ModelOutput&) {
         ++end_.evaluated;
         asked_ = asked_ || step() == request.in_evaluation;
       };
-      trainer.predict(*toy_dataset(batches), count);
+      trainer.predict_batches(*toy_dataset(batches), count);
       evaluating_ = false;
       return Metrics{{"eval_f1", double{model_.weights().back()}}};
     };
-    hooks.save_beside = [this, request](const std::filesystem::path&) {
+    trainer_options.save_beside = [this, request](const std::filesystem::path&) {
       end_.saves.push_back(step());
       asked_ = asked_ || step() == request.in_save;
     };
-    hooks.stop_requested = [this, request] {
+    trainer_options.stop_requested = [this, request] {
       asked_ = asked_ || (!evaluating_ && step() + 1 == request.in_step);
       return asked_;
     };
-    return hooks;
+    return trainer_options;
   }
   std::int64_t step() const { return trainer_.state().global_step; }
 
   End end_;
   bool asked_ = false, evaluating_ = false;
   ToyModel model_;
-  Trainer trainer_;
+  ToyTrainer trainer_;
 };
 
 End run(const TrainingArguments& args, const Request& request = {}, const Checkpoint& checkpoint = {}) {
@@ -173,16 +174,16 @@ TEST_F(Interruption, BeforeTheFirstStepIsNotAsked) {
   TrainingArguments args = evaluating_arguments();
   args.eval_on_start = true;
   ToyModel model;
-  TrainerHooks hooks;
-  hooks.evaluate = [](Trainer& trainer) -> Metrics {
-    trainer.predict(*toy_dataset(3), [](auto, const Batch&, const nn::ModelOutput&) {});
+  TrainerOptions trainer_options;
+  trainer_options.evaluate = [](Trainer& trainer) -> Metrics {
+    trainer.predict_batches(*toy_dataset(3), [](auto, const Batch&, const nn::ModelOutput&) {});
     throw Error("enough");
   };
-  hooks.stop_requested = [] {
+  trainer_options.stop_requested = [] {
     ADD_FAILURE() << "asked";
     return false;
   };
-  EXPECT_EQ(error_of([&] { Trainer(model, args, toy_dataset(24), hooks).train(); }), "enough");
+  EXPECT_EQ(error_of([&] { ToyTrainer(model, args, toy_dataset(24), trainer_options).train(); }), "enough");
 }
 
 // Rank 1 is asked, or rank 0, which saves.

@@ -69,9 +69,9 @@ TEST_F(TrainerMemory, IsReportedWhereAskedFor) {
   TrainingArguments args = arguments();
   args.max_steps = 1;
   ToyModel model;
-  EXPECT_FALSE(Trainer(model, args, toy_dataset(24)).train().contains("train_mem_cpu_alloc_delta"));
+  EXPECT_FALSE(ToyTrainer(model, args, toy_dataset(24)).train().contains("train_mem_cpu_alloc_delta"));
   args.skip_memory_metrics = false;
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   const Metrics metrics = trainer.train();
   for (const char* key : {"before_init_mem_cpu", "init_mem_cpu_alloc_delta", "init_mem_cpu_peaked_delta",
                           "train_mem_cpu_alloc_delta", "train_mem_cpu_peaked_delta"}) {

@@ -50,7 +50,7 @@ class NanGuardTest : public TrainerTest {
   // The sentence with which training stops; the weights must be as they were.
   static std::string stop_of(ToyModel& model, const TrainingArguments& args) {
     const std::vector<float> before = model.weights();
-    Trainer trainer(model, args, toy_dataset(24));
+    ToyTrainer trainer(model, args, toy_dataset(24));
     try {
       trainer.train();
     } catch (const NotFiniteError& error) {
@@ -134,7 +134,7 @@ TEST_F(NanGuardTest, AllRanksSayWhatTheRankWithTheFaultFound) {
     comm::run_threads(2, [&](comm::ProcessGroup& group) {
       ToyModel model;
       weight(model, "embeddings.word_embeddings.weight").data<float>()[token * 16] = kInfinity;
-      Trainer trainer(model, args, toy_dataset(24), {}, parallel::team_of(group, group.rank()));
+      ToyTrainer trainer(model, args, toy_dataset(24), {}, parallel::team_of(group, group.rank()));
       sentences[static_cast<std::size_t>(group.rank())] = error_of([&] { trainer.train(); });
     });
     EXPECT_EQ(sentences[0], sentences[1]);
@@ -145,7 +145,7 @@ TEST_F(NanGuardTest, AllRanksSayWhatTheRankWithTheFaultFound) {
 TEST_F(NanGuardTest, SkipLeavesTheStepOut) {
   ToyModel model;
   model.nan_forward = 3;
-  Trainer trainer(model, arguments(NanPolicy::skip), toy_dataset(24));
+  ToyTrainer trainer(model, arguments(NanPolicy::skip), toy_dataset(24));
   const Metrics metrics = trainer.train();
   EXPECT_EQ(number(metrics, "train_skipped_steps"), 1);
   EXPECT_EQ(trainer.state().global_step, 12);
@@ -179,7 +179,7 @@ TEST_F(NanGuardTest, IgnoreTrainsOnButWritesNoBadCheckpoint) {
   args.save_steps = 1;
   args.save_total_limit = 1;
   ToyModel model;
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   trainer.train();
   EXPECT_EQ(trainer.state().global_step, 4);
   EXPECT_EQ(checkpoints(), Steps({1}));
@@ -198,14 +198,14 @@ TEST_F(NanGuardTest, StopWritesNoBadCheckpointAndNamesTheLast) {
   args.max_steps = 1;
   {
     ToyModel model;
-    Trainer(model, args, toy_dataset(24)).train();
+    ToyTrainer(model, args, toy_dataset(24)).train();
   }
   const std::filesystem::path last = folder_ / "out/checkpoint-1";
   args.max_steps = 3;
   args.learning_rate = 1e300;
   args.save_total_limit = 1;
   ToyModel model;
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   expect_all(error_of([&] { trainer.train(last); }),
              {"is not finite after step 2;", "the last checkpoint is " + last.string()});
   EXPECT_EQ(checkpoints(), Steps({1}));
@@ -236,7 +236,7 @@ TEST_F(NanGuardTest, Fp16StopsWhereTheLossScaleNoLongerHelps) {
   expect_all(stop_of(model, args), {"step 50, the last of 50 skipped in a row", "layer.0.output_norm"});
 
   args.nan_policy = NanPolicy::ignore;
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   EXPECT_EQ(number(trainer.train(), "train_skipped_steps"), 60);
 
   args.nan_policy = NanPolicy::stop;
@@ -251,7 +251,7 @@ TEST_F(NanGuardTest, ChecksOfEveryStepChangeNoBits) {
     args.gradient_accumulation_steps = 2;
     if (checks_ops) args.debug = {"underflow_overflow"};
     ToyModel model(0.1f);
-    Trainer(model, args, toy_dataset(24)).train();
+    ToyTrainer(model, args, toy_dataset(24)).train();
     weights.push_back(model.weights());
   }
   EXPECT_EQ(weights[0], weights[1]);
@@ -264,7 +264,7 @@ TEST_F(NanGuardTest, ChecksOfEveryStepSpeakUpWhereTheRunGoesOn) {
   args.max_steps = 2;
   ToyModel model;
   fill(model, "layer.1.value.bias", kNan);
-  Trainer(model, args, toy_dataset(24)).train();
+  ToyTrainer(model, args, toy_dataset(24)).train();
   EXPECT_EQ(warnings_with("step 1: NaN in the weight layer.1.value.bias"), 1u);
 }
 

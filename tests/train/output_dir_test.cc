@@ -41,10 +41,10 @@ class OutputDir : public TrainerTest {
     args.lr_scheduler_type = "reduce_lr_on_plateau";
     args.metric_for_best_model = "f1";
     args.greater_is_better = false;
-    TrainerHooks hooks;
-    hooks.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
+    TrainerOptions trainer_options;
+    trainer_options.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
     ToyModel model;
-    Trainer(model, args, toy_dataset(24), hooks).train();
+    ToyTrainer(model, args, toy_dataset(24), trainer_options).train();
   }
   void restore(const fs::path& checkpoint) const {
     fs::remove_all(checkpoint);

@@ -8,6 +8,7 @@
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
 #include "hearth/io/folder_checksums.h"
+#include "hearth/train/program_flags.h"
 #include "hearth/train/trainer.h"
 #include "tests/train/toy.h"
 
@@ -27,8 +28,8 @@ std::map<std::string, std::string> files_of(const std::filesystem::path& folder)
 class Resume : public TrainerTest {
  protected:
   // A metric that the weights decide; at a given step the run dies.
-  static TrainerHooks hooks(const ToyModel& model, std::int64_t dies_at) {
-    TrainerHooks result;
+  static TrainerOptions trainer_options(const ToyModel& model, std::int64_t dies_at) {
+    TrainerOptions result;
     result.evaluate = [&model, dies_at](const Trainer& trainer) {
       if (trainer.state().global_step == dies_at) throw Interruption();
       return Metrics{{"eval_f1", double{model.weights().back()}}};
@@ -39,7 +40,7 @@ class Resume : public TrainerTest {
   // Trains to the end or to the interruption, and returns the logs.
   static std::string run(ToyModel& model, const TrainingArguments& args, std::int64_t dies_at,
                          const std::optional<std::filesystem::path>& checkpoint) {
-    Trainer trainer(model, args, toy_dataset(22), hooks(model, dies_at));
+    ToyTrainer trainer(model, args, toy_dataset(22), trainer_options(model, dies_at));
     try {
       trainer.train(checkpoint);
       EXPECT_EQ(dies_at, 0);
@@ -152,11 +153,11 @@ TEST_F(Resume, KeepsCountingEvaluationsWithoutGain) {
   const auto metric_at = [](std::int64_t step) { return step == 4 ? 50.0 : 40.0 - static_cast<double>(step); };
   const auto stops_at = [&](const std::optional<std::filesystem::path>& checkpoint) {
     ToyModel model;
-    TrainerHooks hooks;
-    hooks.evaluate = [&](const Trainer& running) {
+    TrainerOptions trainer_options;
+    trainer_options.evaluate = [&](const Trainer& running) {
       return Metrics{{"eval_f1", metric_at(running.state().global_step)}};
     };
-    Trainer trainer(model, args, toy_dataset(24), hooks);
+    ToyTrainer trainer(model, args, toy_dataset(24), trainer_options);
     trainer.train(checkpoint);
     EXPECT_EQ(trainer.state().best_global_step, 4);
     EXPECT_EQ(trainer.state().best_metric, 50.0);
@@ -173,17 +174,17 @@ TEST_F(Resume, OfARunThatStoppedEarlyTrainsNothing) {
   args.eval_steps = args.save_steps = 2;
   args.metric_for_best_model = "f1";
   args.early_stopping_patience = 1;
-  TrainerHooks hooks;
-  hooks.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
+  TrainerOptions trainer_options;
+  trainer_options.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
   ToyModel stopped, again(0, 99);
-  Trainer(stopped, args, toy_dataset(24), hooks).train();
+  ToyTrainer(stopped, args, toy_dataset(24), trainer_options).train();
   EXPECT_EQ(checkpoints(), std::vector<std::int64_t>({2, 4}));
-  Trainer trainer(again, args, toy_dataset(24), hooks);
+  ToyTrainer trainer(again, args, toy_dataset(24), trainer_options);
   trainer.train(io::last_checkpoint(args.output_dir));
   EXPECT_EQ(trainer.state().global_step, 4);
   EXPECT_EQ(again.weights(), stopped.weights());
   args.early_stopping_patience = 3;
-  Trainer patient(again, args, toy_dataset(24), hooks);
+  ToyTrainer patient(again, args, toy_dataset(24), trainer_options);
   patient.train(io::last_checkpoint(args.output_dir));
   EXPECT_EQ(patient.state().global_step, 8);
 }
@@ -207,13 +208,13 @@ class ResumeMoved : public Resume {
 
   static TrainerState finish(ToyModel& model, const TrainingArguments& args,
                              const std::optional<std::filesystem::path>& checkpoint, std::int64_t dies_at = 0) {
-    TrainerHooks hooks;
-    hooks.evaluate = [&](const Trainer& running) {
+    TrainerOptions trainer_options;
+    trainer_options.evaluate = [&](const Trainer& running) {
       const std::int64_t step = running.state().global_step;
       if (step == dies_at) throw Interruption();
       return Metrics{{"eval_f1", step == 2 ? 1.0 : 0.0}};
     };
-    Trainer trainer(model, args, toy_dataset(24), hooks);
+    ToyTrainer trainer(model, args, toy_dataset(24), trainer_options);
     trainer.train(checkpoint);
     return trainer.state();
   }
@@ -262,11 +263,11 @@ TEST_F(Resume, EvaluatesOnStartToo) {
   args.save_strategy = Strategy::steps;
   args.save_steps = 4;
   args.eval_on_start = true;
-  TrainerHooks constant;
+  TrainerOptions constant;
   constant.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
   ToyModel model(0.1f), rest(0.1f, 99);
-  Trainer(model, args, toy_dataset(22), constant).train();
-  Trainer resumed(rest, args, toy_dataset(22), constant);
+  ToyTrainer(model, args, toy_dataset(22), constant).train();
+  ToyTrainer resumed(rest, args, toy_dataset(22), constant);
   resumed.train(folder_ / "out" / "checkpoint-4");
   EXPECT_EQ(steps_with(resumed.state().log_history, "eval_f1"), std::vector<std::int64_t>({0, 4}));
   EXPECT_EQ(rest.weights(), model.weights());
@@ -277,10 +278,10 @@ TEST_F(Resume, WarnsOfOtherSettings) {
   args.save_strategy = Strategy::steps;
   args.save_steps = 6;
   ToyModel model;
-  Trainer(model, args, toy_dataset(24)).train();
+  ToyTrainer(model, args, toy_dataset(24)).train();
   args.logging_steps = 2;
   args.save_steps = 3;
-  Trainer(model, args, toy_dataset(24)).train(folder_ / "out" / "checkpoint-6");
+  ToyTrainer(model, args, toy_dataset(24)).train(folder_ / "out" / "checkpoint-6");
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], ": logging_steps 1 -> 2, save_steps 6 -> 3"));
 }
@@ -294,13 +295,13 @@ TEST_F(Resume, WarnsOfOtherFlagsAndData) {
     copy.validate();
     Arguments options;
     declare(options, copy);
-    TrainerHooks hooks;
-    hooks.flags = options.values();
-    hooks.save_beside = [&](const std::filesystem::path& folder) {
-      io::replace_file(folder / "training_args.json", io::dump_json(to_json(hooks.flags), 2));
+    TrainerOptions trainer_options;
+    trainer_options.flags = options.values();
+    trainer_options.save_beside = [&](const std::filesystem::path& folder) {
+      io::replace_file(folder / "training_args.json", io::dump_json(to_json(trainer_options.flags), 2));
     };
     ToyModel model;
-    Trainer(model, args, toy_dataset(items), hooks).train(checkpoint);
+    ToyTrainer(model, args, toy_dataset(items), trainer_options).train(checkpoint);
   };
   const std::filesystem::path checkpoint = folder_ / "out" / "checkpoint-6";
   train(24, {});
@@ -328,7 +329,7 @@ TEST_F(Resume, OfAFinishedRunTrainsNothing) {
   args.save_strategy = Strategy::steps;
   ToyModel whole(0.1f), again(0.1f, 99);
   run(whole, args, 0, {});
-  Trainer trainer(again, args, toy_dataset(22));
+  ToyTrainer trainer(again, args, toy_dataset(22));
   const Metrics metrics = trainer.train(folder_ / "out" / "checkpoint-12");
   EXPECT_EQ(again.weights(), whole.weights());
   EXPECT_EQ(trainer.state().global_step, 12);
@@ -343,13 +344,13 @@ TEST_F(Resume, MaySkipNoData) {
   args.train_sampling_strategy = Sampling::sequential;
   std::vector<std::int64_t> items;
   ToyModel model;
-  Trainer(model, args, toy_dataset(24)).train();
-  Trainer(model, args, toy_dataset(24, &items)).train(folder_ / "out" / "checkpoint-2");
+  ToyTrainer(model, args, toy_dataset(24)).train();
+  ToyTrainer(model, args, toy_dataset(24, &items)).train(folder_ / "out" / "checkpoint-2");
   ASSERT_EQ(items.size(), 16u);
   EXPECT_EQ(items.front(), 8);
   items.clear();
   args.ignore_data_skip = true;
-  Trainer trainer(model, args, toy_dataset(24, &items));
+  ToyTrainer trainer(model, args, toy_dataset(24, &items));
   trainer.train(folder_ / "out" / "checkpoint-2");
   EXPECT_EQ(items.front(), 0);
   EXPECT_EQ(trainer.state().global_step, 6);
@@ -361,14 +362,14 @@ TEST_F(Resume, FromAModelAlone) {
   args.save_steps = 4;
   args.save_only_model = true;
   ToyModel model;
-  Trainer(model, args, toy_dataset(24)).train();
+  ToyTrainer(model, args, toy_dataset(24)).train();
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out" / "checkpoint-4" / "optimizer.safetensors"));
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   trainer.train(folder_ / "out" / "checkpoint-4");
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "no optimizer state"));
   io::replace_file(folder_ / "out" / "checkpoint-4" / "optimizer.pt", "a pickle");
-  Trainer(model, args, toy_dataset(24)).train(folder_ / "out" / "checkpoint-4");
+  ToyTrainer(model, args, toy_dataset(24)).train(folder_ / "out" / "checkpoint-4");
   ASSERT_EQ(warnings_.size(), 2u);
   EXPECT_TRUE(contains(warnings_[1], "optimizer.pt, which only PyTorch reads"));
   const io::Json& rows = trainer.state().log_history;
@@ -382,19 +383,19 @@ TEST_F(Resume, SaysWhyACheckpointDoesNotFit) {
   args.save_steps = 4;
   args.optim = "sgd";
   ToyModel model;
-  Trainer(model, args, toy_dataset(24)).train();
+  ToyTrainer(model, args, toy_dataset(24)).train();
   args.optim = "adamw_torch";
   const std::filesystem::path checkpoint = folder_ / "out" / "checkpoint-4";
   const auto error = [&](const std::filesystem::path& folder) {
-    return error_of([&] { Trainer(model, args, toy_dataset(24)).train(folder); });
+    return error_of([&] { ToyTrainer(model, args, toy_dataset(24)).train(folder); });
   };
   EXPECT_TRUE(contains(error(checkpoint), "another --optim")) << error(checkpoint);
   TrainingArguments other = args;
   other.output_dir = (folder_ / "other").string();
-  Trainer(model, other, toy_dataset(24)).train();
+  ToyTrainer(model, other, toy_dataset(24)).train();
   ASSERT_TRUE(warnings_.empty());
   other.optim = "sgd";
-  Trainer(model, other, toy_dataset(24)).train(folder_ / "other" / "checkpoint-4");
+  ToyTrainer(model, other, toy_dataset(24)).train(folder_ / "other" / "checkpoint-4");
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "contains optimizer state that this run's --optim does not use"));
   EXPECT_TRUE(contains(error(folder_ / "none"), "no checkpoint folder"));

@@ -38,7 +38,7 @@ class TeamTraining : public TrainerTest {
       const Team team = parallel::team_of(group, group.rank());
       ToyModel model(dropout, static_cast<std::uint64_t>(1 + team.rank()));
       if (args.fp16) enlarge_classifier(model);
-      Trainer trainer(model, args, toy_dataset(items), {}, team);
+      ToyTrainer trainer(model, args, toy_dataset(items), {}, team);
       const Metrics metrics = trainer.train(checkpoint);
       weights[static_cast<std::size_t>(team.rank())] = model.weights();
       if (!team.is_first()) return;
@@ -168,7 +168,7 @@ TEST_F(TeamTraining, OnlyTheFirstRankNeedsToSeeTheCheckpoint) {
     const auto train = [&](std::uint64_t seed, const std::filesystem::path& of_first) {
       comm::run_threads(2, [&](comm::ProcessGroup& group) {
         ToyModel model(0.1f, seed, mode == "frozen" ? is_frozen : ToyModel::Chosen());
-        Trainer trainer(model, args, toy_dataset(160), {}, parallel::team_of(group, group.rank()));
+        ToyTrainer trainer(model, args, toy_dataset(160), {}, parallel::team_of(group, group.rank()));
         if (of_first.empty()) {
           trainer.train();
         } else {
@@ -223,7 +223,7 @@ TEST_F(TeamTraining, DataIsDealtOutAsAccelerateDoes) {
   std::vector<std::int64_t> items[2];
   comm::run_threads(2, [&](comm::ProcessGroup& group) {
     ToyModel model;
-    Trainer trainer(model, args, toy_dataset(19, &items[group.rank()]), {}, parallel::team_of(group));
+    ToyTrainer trainer(model, args, toy_dataset(19, &items[group.rank()]), {}, parallel::team_of(group));
     trainer.train();
     EXPECT_EQ(trainer.state().global_step, 3);
   });
@@ -240,12 +240,13 @@ TEST_F(TeamTraining, EveryItemIsPredictedOnce) {
         TrainingArguments args = arguments();
         args.per_device_eval_batch_size = 3;
         ToyModel model;
-        Trainer trainer(model, args, {}, {}, parallel::team_of(group));
-        trainer.predict(*toy_dataset(size), [&](std::span<const std::int64_t> items, const Batch& batch, const auto&) {
-          EXPECT_EQ(batch.sequences(), std::ssize(items));
-          const std::lock_guard lock(mutex);
-          seen.insert(items.begin(), items.end());
-        });
+        ToyTrainer trainer(model, args, {}, {}, parallel::team_of(group));
+        trainer.predict_batches(*toy_dataset(size),
+                                [&](std::span<const std::int64_t> items, const Batch& batch, const auto&) {
+                                  EXPECT_EQ(batch.sequences(), std::ssize(items));
+                                  const std::lock_guard lock(mutex);
+                                  seen.insert(items.begin(), items.end());
+                                });
       });
       ASSERT_EQ(seen.size(), static_cast<std::size_t>(size)) << ranks << " ranks";
       for (std::int64_t item = 0; item < size; ++item) EXPECT_EQ(seen.count(item), 1u);
@@ -259,8 +260,8 @@ TEST_F(TeamTraining, TheBarOfAnEvaluationEndsAtOneHundredPercent) {
     args.disable_tqdm = false;
     args.per_device_eval_batch_size = 4;
     ToyModel model;
-    Trainer trainer(model, args, {}, {}, parallel::team_of(group));
-    trainer.predict(*toy_dataset(23), [](const auto&...) {});
+    ToyTrainer trainer(model, args, {}, {}, parallel::team_of(group));
+    trainer.predict_batches(*toy_dataset(23), [](const auto&...) {});
   });
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(contains(text, "evaluating: 100% 23/23 [")) << text;
@@ -277,13 +278,13 @@ TEST_F(TeamTraining, AllStopEarlyTogetherAndEndWithTheBestModel) {
   std::vector<float> weights[2];
   comm::run_threads(2, [&](comm::ProcessGroup& group) {
     ToyModel model;
-    TrainerHooks hooks;
+    TrainerOptions trainer_options;
     double metric = 0;
-    hooks.evaluate = [&](const Trainer&) {
+    trainer_options.evaluate = [&](const Trainer&) {
       metric += group.rank() == 0 ? -1 : 1;
       return Metrics{{"eval_f1", metric}};
     };
-    Trainer trainer(model, args, toy_dataset(160), hooks, parallel::team_of(group));
+    ToyTrainer trainer(model, args, toy_dataset(160), trainer_options, parallel::team_of(group));
     trainer.train();
     EXPECT_EQ(trainer.state().global_step, 6);
     EXPECT_EQ(trainer.state().best_metric, -1);
@@ -304,7 +305,7 @@ TEST_F(TeamTraining, RanksThatDisagreeAreToldAtTheStart) {
       if (group.rank() == 1) change(args, *data);
       ToyModel model;
       errors[static_cast<std::size_t>(group.rank())] =
-          error_of([&] { Trainer(model, args, data, {}, parallel::team_of(group)); });
+          error_of([&] { ToyTrainer(model, args, data, {}, parallel::team_of(group)); });
     });
     EXPECT_EQ(errors[0], errors[1]);
     return errors[0];

@@ -21,6 +21,7 @@
 #include "hearth/ops/rows.h"
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/trainer.h"
+#include "hearth/train/trainer_state.h"
 #include "tests/support.h"
 
 namespace hearth {
@@ -129,6 +130,23 @@ inline std::shared_ptr<ToyDataset> toy_dataset(std::int64_t size, std::vector<st
   dataset->order = order;
   return dataset;
 }
+
+// A Trainer of a model that the test owns.
+class ToyTrainer final : public Trainer {
+ public:
+  ToyTrainer(nn::Model& model, TrainingArguments args, DatasetPtr train_dataset, TrainerOptions options = {},
+             const std::optional<parallel::Team>& team = {})
+      : Trainer(std::shared_ptr<nn::Model>(std::shared_ptr<void>(), &model), std::move(args),
+                completed(std::move(options), std::move(train_dataset), team)) {}
+
+ private:
+  static TrainerOptions completed(TrainerOptions options, DatasetPtr train_dataset,
+                                  const std::optional<parallel::Team>& team) {
+    options.train_dataset = std::move(train_dataset);
+    if (team) options.team = *team;
+    return options;
+  }
+};
 
 // Without what a clock decides, keys sorted.
 inline std::string without_times(io::Json rows) {

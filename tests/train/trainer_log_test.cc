@@ -34,9 +34,11 @@ TEST_F(TrainerLog, LogsTheLearningRateAndNormThatWereUsed) {
       args.eval_steps = 1;
       ToyModel model;
       std::vector<std::vector<float>> weights{model.weights()};
-      TrainerHooks hooks;
-      hooks.evaluate = [&](const Trainer&) { return weights.push_back(model.weights()), Metrics{{"eval_x", 0}}; };
-      Trainer trainer(model, args, toy_dataset(24), hooks);
+      TrainerOptions trainer_options;
+      trainer_options.evaluate = [&](const Trainer&) {
+        return weights.push_back(model.weights()), Metrics{{"eval_x", 0}};
+      };
+      ToyTrainer trainer(model, args, toy_dataset(24), trainer_options);
       trainer.train();
       std::size_t step = 0;
       for (const io::Json& row : trainer.state().log_history) {
@@ -59,7 +61,7 @@ TEST_F(TrainerLog, LogsTheLearningRateAndNormThatWereUsed) {
 TEST_F(TrainerLog, LogsMeansSinceTheLastRow) {
   TrainingArguments args = arguments();
   ToyModel every_step(0.1f), some_steps(0.1f), by_epoch(0.1f);
-  Trainer all(every_step, args, toy_dataset(24));
+  ToyTrainer all(every_step, args, toy_dataset(24));
   all.train();
   const io::Json& rows = all.state().log_history;
   const auto mean = [&](std::size_t first, std::size_t last) {
@@ -70,7 +72,7 @@ TEST_F(TrainerLog, LogsMeansSinceTheLastRow) {
 
   args.logging_steps = 5;
   args.logging_first_step = true;
-  Trainer fifth(some_steps, args, toy_dataset(24));
+  ToyTrainer fifth(some_steps, args, toy_dataset(24));
   fifth.train();
   const io::Json& some = fifth.state().log_history;
   EXPECT_EQ(steps_with(some, "loss"), Steps({1, 5, 10}));
@@ -81,7 +83,7 @@ TEST_F(TrainerLog, LogsMeansSinceTheLastRow) {
 
   args.logging_strategy = Strategy::epoch;
   args.logging_first_step = false;
-  Trainer epochs(by_epoch, args, toy_dataset(24));
+  ToyTrainer epochs(by_epoch, args, toy_dataset(24));
   epochs.train();
   const io::Json& each = epochs.state().log_history;
   EXPECT_EQ(steps_with(each, "loss"), Steps({6, 12}));
@@ -95,7 +97,7 @@ TEST_F(TrainerLog, LogsNoFurtherThanToldTo) {
   TrainingArguments args = arguments();
   args.logging_strategy = Strategy::no;
   ToyModel model;
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   trainer.train();
   EXPECT_EQ(steps_with(trainer.state().log_history, "loss"), Steps());
   EXPECT_EQ(steps_with(trainer.state().log_history, "train_loss"), Steps({12}));
@@ -103,7 +105,7 @@ TEST_F(TrainerLog, LogsNoFurtherThanToldTo) {
   args.logging_strategy = Strategy::steps;
   args.logging_steps = 0.25;  // of 12
   args.include_num_input_tokens_seen = true;
-  Trainer quarters(model, args, toy_dataset(24));
+  ToyTrainer quarters(model, args, toy_dataset(24));
   quarters.train();
   EXPECT_EQ(steps_with(quarters.state().log_history, "loss"), Steps({3, 6, 9, 12}));
   const auto data = toy_dataset(24);
@@ -121,10 +123,10 @@ TEST_F(TrainerLog, AnEarlyStopEndsTheEpochAndLogsIt) {
   args.eval_steps = 2;
   args.metric_for_best_model = "f1";
   args.early_stopping_patience = 1;
-  TrainerHooks hooks;
-  hooks.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
+  TrainerOptions trainer_options;
+  trainer_options.evaluate = [](const Trainer&) { return Metrics{{"eval_f1", 1.0}}; };
   ToyModel model;
-  Trainer trainer(model, args, toy_dataset(24), hooks);
+  ToyTrainer trainer(model, args, toy_dataset(24), trainer_options);
   trainer.train();
   EXPECT_EQ(steps_with(trainer.state().log_history, "eval_f1"), Steps({2, 4}));
   EXPECT_EQ(steps_with(trainer.state().log_history, "loss"), Steps({4}));
@@ -138,7 +140,7 @@ TEST_F(TrainerLog, FiltersLossesThatAreNoNumbers) {
     args.logging_steps = 4;
     ToyModel model, undisturbed;
     model.nan_forward = 3;
-    Trainer trainer(model, args, toy_dataset(24));
+    ToyTrainer trainer(model, args, toy_dataset(24));
     trainer.train();
     const io::Json& rows = trainer.state().log_history;
     if (!filter) {
@@ -147,7 +149,7 @@ TEST_F(TrainerLog, FiltersLossesThatAreNoNumbers) {
       continue;
     }
     args.logging_steps = 1;
-    Trainer reference(undisturbed, args, toy_dataset(24));
+    ToyTrainer reference(undisturbed, args, toy_dataset(24));
     reference.train();
     double first_three = 0;  // the same until then
     for (std::size_t step = 0; step < 3; ++step) first_three += number(reference.state().log_history[step], "loss");
@@ -178,7 +180,7 @@ TEST_F(TrainerLog, RowsHaveTheTrainersKeys) {
   TrainingArguments args = arguments();
   args.max_steps = 2;
   ToyModel model;
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   trainer.train();
   const auto keys = [&](std::size_t row) {
     std::vector<std::string> names;
@@ -202,10 +204,10 @@ TEST_F(TrainerLog, ALearningRateIsReducedOnAPlateau) {
   args.eval_on_start = true;
   const std::vector<double> losses{1, 3, 2, 2, 1, 2, 0};  // the first of them before any update
   std::size_t evaluations = 0;
-  TrainerHooks hooks;
-  hooks.evaluate = [&](const Trainer&) { return Metrics{{"eval_loss", losses.at(evaluations++)}}; };
+  TrainerOptions trainer_options;
+  trainer_options.evaluate = [&](const Trainer&) { return Metrics{{"eval_loss", losses.at(evaluations++)}}; };
   ToyModel model;
-  Trainer trainer(model, args, toy_dataset(24), hooks);
+  ToyTrainer trainer(model, args, toy_dataset(24), trainer_options);
   trainer.train();
   std::vector<double> rates;
   for (const io::Json& row : trainer.state().log_history)

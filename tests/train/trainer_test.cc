@@ -23,7 +23,7 @@ TEST_F(TrainerTest, LossesFall) {
   TrainingArguments args = arguments();
   args.num_train_epochs = 8;
   ToyModel model(0.1f);
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   const Metrics metrics = trainer.train();
   const io::Json& rows = trainer.state().log_history;
   ASSERT_EQ(rows.size(), 48u + 1);
@@ -41,7 +41,7 @@ TEST_F(TrainerTest, GradientCheckpointingChangesNothing) {
     TrainingArguments args = arguments();
     args.gradient_checkpointing = checkpointing;
     ToyModel model(0.1f);
-    Trainer(model, args, toy_dataset(24)).train();
+    ToyTrainer(model, args, toy_dataset(24)).train();
     weights[checkpointing] = model.weights();
   }
   EXPECT_EQ(weights[0], weights[1]);
@@ -56,11 +56,11 @@ TEST_F(TrainerTest, AccumulationEqualsALargerBatch) {
     args.learning_rate = 0.1;
     args.per_device_train_batch_size = 8;
     ToyModel whole(dropout), parts(dropout);
-    Trainer in_whole(whole, args, toy_dataset(32));
+    ToyTrainer in_whole(whole, args, toy_dataset(32));
     in_whole.train();
     args.per_device_train_batch_size = 4;
     args.gradient_accumulation_steps = 2;
-    Trainer in_parts(parts, args, toy_dataset(32));
+    ToyTrainer in_parts(parts, args, toy_dataset(32));
     in_parts.train();
     EXPECT_LE(largest_difference(whole.weights(), parts.weights()), 1e-5);
     const io::Json &a = in_whole.state().log_history, &b = in_parts.state().log_history;
@@ -79,7 +79,7 @@ TEST_F(TrainerTest, ShortLastBatchesAndWindows) {
   args.gradient_accumulation_steps = 2;
   args.num_train_epochs = 1.5;  // of 3 batches, 2 updates each
   ToyModel model;
-  Trainer trainer(model, args, toy_dataset(10));
+  ToyTrainer trainer(model, args, toy_dataset(10));
   EXPECT_DOUBLE_EQ(number(trainer.train(), "epoch"), 1 + 2.0 / 3);
   EXPECT_EQ(trainer.state().global_step, 3);
   EXPECT_EQ(trainer.state().num_train_epochs, 2);
@@ -89,7 +89,7 @@ TEST_F(TrainerTest, ShortLastBatchesAndWindows) {
   args.dataloader_drop_last = true;  // 2 batches, 1 update
   args.num_train_epochs = 2;
   std::vector<std::int64_t> items;
-  Trainer dropping(model, args, toy_dataset(10, &items));
+  ToyTrainer dropping(model, args, toy_dataset(10, &items));
   dropping.train();
   EXPECT_EQ(dropping.state().global_step, 2);
   EXPECT_EQ(items.size(), 16u);
@@ -100,7 +100,7 @@ TEST_F(TrainerTest, MaxStepsDecidesInsteadOfEpochs) {
     TrainingArguments args = arguments();
     args.max_steps = steps;
     ToyModel model;
-    Trainer trainer(model, args, toy_dataset(24));
+    ToyTrainer trainer(model, args, toy_dataset(24));
     trainer.train();
     EXPECT_EQ(trainer.state().global_step, steps);
     EXPECT_EQ(trainer.state().max_steps, steps);
@@ -116,7 +116,7 @@ TEST_F(TrainerTest, SmoothsLabels) {
   args.max_steps = 1;
   args.train_sampling_strategy = Sampling::sequential;
   ToyModel model, untouched;
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   trainer.train();
 
   const std::vector<std::int64_t> items{0, 1, 2, 3};
@@ -140,7 +140,7 @@ TEST_F(TrainerTest, VisitsItemsInTheOrderAskedFor) {
     std::vector<std::int64_t> items;
     ToyModel model;
     {
-      Trainer trainer(model, args, toy_dataset(22, &items));
+      ToyTrainer trainer(model, args, toy_dataset(22, &items));
       trainer.train();
     }
     return items;
@@ -179,7 +179,7 @@ TEST_F(TrainerTest, BitsDoNotDependOnTheNumberOfThreads) {
       args.bf16 = std::string(format) == "bf16";
       args.fp16 = std::string(format) == "fp16";
       ToyModel model(0.1f);
-      Trainer trainer(model, args, toy_dataset(320));
+      ToyTrainer trainer(model, args, toy_dataset(320));
       trainer.train();
       weights.push_back(model.weights());
       EXPECT_NE(model.weights(), ToyModel(0.1f).weights()) << format;
@@ -196,7 +196,7 @@ TEST_F(TrainerTest, SeedsDecide) {
     args.data_seed = 1;  // only dropout differs
     args.max_steps = 2;
     ToyModel model(0.1f);
-    Trainer(model, args, toy_dataset(24)).train();
+    ToyTrainer(model, args, toy_dataset(24)).train();
     return model.weights();
   };
   EXPECT_EQ(trained(1), trained(1));
@@ -210,12 +210,12 @@ TEST_F(TrainerTest, MixedPrecisionStaysNearFp32) {
   args.learning_rate = 0.1;
   args.max_grad_norm = 0;
   ToyModel exact;
-  Trainer(exact, args, toy_dataset(24)).train();
+  ToyTrainer(exact, args, toy_dataset(24)).train();
   for (const bool half : {false, true}) {
     args.bf16 = !half;
     args.fp16 = half;
     ToyModel rounded;
-    Trainer trainer(rounded, args, toy_dataset(24));
+    ToyTrainer trainer(rounded, args, toy_dataset(24));
     trainer.train();
     const double difference = largest_difference(rounded.weights(), exact.weights());
     EXPECT_GT(difference, half ? 1e-5 : 1e-4);
@@ -229,7 +229,7 @@ TEST_F(TrainerTest, DropoutDiffersFromStepToStep) {
     args.train_sampling_strategy = Sampling::sequential;  // and one batch per epoch: always the same one
     args.learning_rate = 0;
     ToyModel model(dropout);
-    Trainer trainer(model, args, toy_dataset(4));
+    ToyTrainer trainer(model, args, toy_dataset(4));
     trainer.train();
     const io::Json& rows = trainer.state().log_history;
     EXPECT_EQ(number(rows[0], "grad_norm") == number(rows[1], "grad_norm"), dropout == 0);
@@ -242,7 +242,7 @@ TEST_F(TrainerTest, TrainsAnewWhenAskedAgain) {
   ToyModel model(0.1f);
   enlarge_classifier(model);
   const Tensor start = model.parameters().master().clone();
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   const Metrics first = trainer.train();
   EXPECT_GT(number(first, "train_skipped_steps"), 0);
   const std::string log = without_times(trainer.state().log_history);
@@ -258,15 +258,15 @@ TEST_F(TrainerTest, PredictsInOrderWithoutDropout) {
   ToyModel model(0.5f);
   TrainingArguments args = arguments();
   args.per_device_eval_batch_size = 5;
-  Trainer trainer(model, args, {});
+  ToyTrainer trainer(model, args, {});
   std::vector<std::int64_t> items;
   std::vector<float> logits;
-  trainer.predict(*toy_dataset(12),
-                  [&](std::span<const std::int64_t> some, const Batch&, const nn::ModelOutput& output) {
-                    items.insert(items.end(), some.begin(), some.end());
-                    const Tensor& values = output.logits[0].second.value();
-                    logits.insert(logits.end(), values.data<float>(), values.data<float>() + values.size());
-                  });
+  trainer.predict_batches(*toy_dataset(12),
+                          [&](std::span<const std::int64_t> some, const Batch&, const nn::ModelOutput& output) {
+                            items.insert(items.end(), some.begin(), some.end());
+                            const Tensor& values = output.logits[0].second.value();
+                            logits.insert(logits.end(), values.data<float>(), values.data<float>() + values.size());
+                          });
   EXPECT_EQ(items, data::sequential_order(12));
   ops::Context ctx;
   const BatchPtr batch = toy_dataset(12)->collate(items, 0);
@@ -278,7 +278,9 @@ TEST_F(TrainerTest, PredictsInOrderWithoutDropout) {
 TEST_F(TrainerTest, SaysWhatIsMissingBeforeTraining) {
   ToyModel model;
   TrainingArguments args = arguments();
-  const auto error = [&](DatasetPtr data) { return error_of([&] { Trainer(model, args, std::move(data)).train(); }); };
+  const auto error = [&](DatasetPtr data) {
+    return error_of([&] { ToyTrainer(model, args, std::move(data)).train(); });
+  };
   EXPECT_TRUE(contains(error(toy_dataset(0)), "nothing to train on")) << error(toy_dataset(0));
   EXPECT_TRUE(contains(error(nullptr), "no data to train on")) << error(nullptr);
   args.eval_strategy = Strategy::epoch;
@@ -292,7 +294,7 @@ TEST_F(TrainerTest, ZeroStepsAreOneAtLearningRateZero) {
   args.save_strategy = Strategy::steps;
   ToyModel model;
   const std::vector<float> before = model.weights();
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   const Metrics metrics = trainer.train();
   EXPECT_EQ(trainer.state().global_step, 1);
   EXPECT_EQ(trainer.state().max_steps, 0);
@@ -306,7 +308,7 @@ TEST_F(TrainerTest, NoEpochsAreNoSteps) {
   TrainingArguments args = arguments();
   args.num_train_epochs = 0;
   ToyModel model;
-  Trainer trainer(model, args, toy_dataset(24));
+  ToyTrainer trainer(model, args, toy_dataset(24));
   trainer.train();
   EXPECT_EQ(trainer.state().global_step, 0);
 }

@@ -10,6 +10,7 @@
 #include "hearth/base/error.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/io/json.h"
+#include "hearth/train/program_flags.h"
 #include "tests/support.h"
 
 namespace hearth {

@@ -11,6 +11,7 @@
 #include "hearth/tasks/question_answering/postprocess.h"
 #include "hearth/tasks/question_answering/squad_metric.h"
 #include "hearth/train/evaluation.h"
+#include "hearth/train/progress.h"
 
 namespace hearth::tasks {
 namespace {

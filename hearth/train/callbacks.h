@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "hearth/metrics/metrics.h"
+
+namespace hearth {
+
+// How far a run is.
+struct TrainingProgress {
+  std::int64_t global_step = 0, max_steps = 0;  // steps done, and those of the whole run
+  std::int64_t num_train_epochs = 0;
+  double epoch = 0;                   // 1.5 in the middle of the second epoch
+  std::optional<double> best_metric;  // of metric_for_best_model, so far
+  bool is_world_process_zero = true;  // this is rank 0, which prints and writes files
+};
+
+// What callbacks ask for, beyond what the settings ask for. A callback sets members to true; a request that was met is
+// withdrawn. In a team the request of any rank counts for all ranks, so the ranks never diverge.
+struct TrainerControl {
+  bool should_training_stop = false;  // after this step, which then counts as the end of its epoch
+  bool should_evaluate = false, should_save = false, should_log = false;
+};
+
+// Code of a program's own at the events of a training run, in the order of the declarations. Every rank of a team calls
+// its callbacks at the same events with the same values, so either all ranks have callbacks or none. Requests made in
+// on_step_end and on_epoch_end count in the same step, those made elsewhere in the next one; should_training_stop
+// counts at once. An exception ends the run.
+class TrainerCallback {
+ public:
+  virtual ~TrainerCallback() = default;
+
+  virtual void on_train_begin(const TrainingProgress&, TrainerControl&) {}
+  virtual void on_step_end(const TrainingProgress&, TrainerControl&) {}
+  // After on_step_end of the last step of an epoch, or of the run.
+  virtual void on_epoch_end(const TrainingProgress&, TrainerControl&) {}
+  virtual void on_log(const TrainingProgress&, TrainerControl&, const Metrics& /*row*/) {}
+  virtual void on_evaluate(const TrainingProgress&, TrainerControl&, const Metrics& /*metrics*/) {}
+  // A checkpoint is complete. The folder is on the hosts whose ranks save.
+  virtual void on_save(const TrainingProgress&, TrainerControl&, const std::filesystem::path& /*checkpoint*/) {}
+  virtual void on_train_end(const TrainingProgress&, TrainerControl&) {}
+};
+
+}  // namespace hearth

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "hearth/data/dataset.h"
+
+namespace hearth {
+
+// Dataset::collate, checked: an Error that names the items if it returns null or throws something else than an Error.
+// What says that resources have run out passes as it is.
+BatchPtr collate(const Dataset& dataset, std::span<const std::int64_t> items, std::uint32_t first_sample);
+
+}  // namespace hearth

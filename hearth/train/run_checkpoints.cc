@@ -1,0 +1,71 @@
+#include "hearth/train/run_checkpoints.h"
+
+#include <fmt/ranges.h>
+
+#include "hearth/base/error.h"
+#include "hearth/base/log.h"
+#include "hearth/io/checkpoint_folders.h"
+#include "hearth/io/folder_checksums.h"
+#include "hearth/io/json.h"
+#include "hearth/train/changed_settings.h"
+
+namespace hearth {
+
+RunCheckpoints::RunCheckpoints(TrainerCore& core, const SavedProgress& progress)
+    : core_(core), progress_(progress), keeper_(core.args.output_dir, core.args.save_total_limit) {}
+
+void RunCheckpoints::resume(const std::filesystem::path& checkpoint, std::int64_t max_steps) {
+  load_progress(progress_, checkpoint);
+  keeper_.resume(core_.state, checkpoint);
+  log_info("resuming from {}: step {} of {}", checkpoint.string(), core_.state.global_step, max_steps);
+}
+
+void RunCheckpoints::warn_of_other_settings(const TrainerState& stored, const std::filesystem::path& checkpoint) const {
+  std::vector<std::string> changes = changed_settings(stored, core_.state);
+  if (const std::filesystem::path file = checkpoint / "training_args.json"; std::filesystem::exists(file))
+    for (std::string& change : changed_flags(io::read_json(file), core_.options.flags))
+      changes.push_back(std::move(change));
+  if (!changes.empty())
+    log_warning("settings differ from those of the checkpoint that this run resumes from: {}",
+                fmt::join(changes, ", "));
+}
+
+void RunCheckpoints::save(bool only_model) {
+  const optim::Optimizer::State optimizer =
+      only_model ? optim::Optimizer::State{} : progress_.ddp.state();  // all processes take part
+  if (core_.saves())
+    keeper_.save(core_.state, [&](const std::filesystem::path& folder) {
+      core_.save_model(folder);
+      if (only_model) {
+        core_.state.save(folder);
+      } else {
+        save_progress(progress_, optimizer, folder);
+      }
+    });
+  core_.callbacks.call(&TrainerCallback::on_save, core_.progress(),
+                       std::filesystem::path(core_.args.output_dir) / io::checkpoint_name(core_.state.global_step));
+}
+
+void RunCheckpoints::load_best_model() const {
+  if (core_.team().is_first()) load_best_weights();
+  core_.broadcast_weights();
+}
+
+void RunCheckpoints::load_best_weights() const {
+  const std::string& best = core_.state.best_model_checkpoint;
+  if (!std::filesystem::exists(best)) {
+    log_warning("the best checkpoint{} does not exist: the model keeps the weights of the last step",
+                best.empty() ? "" : ", " + best + ",");
+    return;
+  }
+  log_info("loading the best model, {}", best);
+  try {
+    io::verify_checksums(best);
+    core_.model->load_weights(best);
+  } catch (const Error& error) {
+    log_warning("the best checkpoint cannot be loaded, and the model keeps the weights of the last step: {}",
+                error.what());
+  }
+}
+
+}  // namespace hearth

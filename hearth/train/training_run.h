@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "hearth/optim/loss_scaler.h"
+#include "hearth/parallel/data_parallel.h"
+#include "hearth/train/learning_rate.h"
+#include "hearth/train/nan_guard.h"
+#include "hearth/train/progress.h"
+#include "hearth/train/run_checkpoints.h"
+#include "hearth/train/step_actions.h"
+#include "hearth/train/trainer_core.h"
+#include "hearth/train/training_plan.h"
+
+namespace hearth {
+
+// One call of Trainer::train: the steps, and what happens between them.
+class TrainingRun {
+ public:
+  // Prepares the run; a checkpoint is loaded.
+  TrainingRun(Trainer& trainer, TrainerCore& core, const std::optional<std::filesystem::path>& checkpoint);
+
+  Metrics train();
+
+ private:
+  TrainingPlan find_plan(const std::optional<std::filesystem::path>& checkpoint);
+  void resume(const std::optional<std::filesystem::path>& checkpoint);
+  void note_settings();
+  bool is_finished() const;
+
+  void train_epochs();
+  void train_epoch(std::int64_t epoch, Progress& progress);
+  void show(const StepResult& result, double lr, Progress& progress) const;
+  Metrics metrics() const;
+
+  TrainerCore& core_;
+  const Dataset& train_data_;
+  const MemoryStage stage_;
+  parallel::DataParallel ddp_;
+  optim::LossScaler scaler_;
+  const TrainingPlan plan_;  // after the batch size was found, with ddp_ in memory
+  LearningRate learning_rate_;
+  NanGuard nan_guard_;
+  RunCheckpoints checkpoints_;
+  StepActions actions_;
+  std::int64_t matmul_parameters_ = 0;  // all but embeddings, for total_flos
+  std::int64_t first_step_ = 0;
+};
+
+}  // namespace hearth
