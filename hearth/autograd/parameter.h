@@ -14,6 +14,7 @@
 
 #include "hearth/autograd/row_set.h"
 #include "hearth/autograd/weight_copies.h"
+#include "hearth/base/api.h"
 #include "hearth/tensor/tensor.h"
 
 namespace hearth {
@@ -26,7 +27,7 @@ class ParameterStore;
 // An array of weights. Most parameters have one part, named as in Hugging Face. Query, key and value are one parameter
 // of three parts, so that one matmul computes all three. A trainable parameter is a slice of the store's arenas. A
 // frozen one has memory of its own and no gradient. Ops read the values through acquire() alone.
-struct Parameter {
+struct HEARTH_API Parameter {
   struct Part {
     std::string name;
     Shape shape;
@@ -67,7 +68,7 @@ struct NamedParameter {
 
 // All parameters of a model. The trainable ones lie in contiguous arenas. Parameters are registered in order of use and
 // laid out in reverse order, so gradients complete from the arena's beginning to its end while backward runs.
-class ParameterStore {
+class HEARTH_API ParameterStore {
  public:
   ParameterStore() = default;
   ParameterStore(const ParameterStore&) = delete;  // its parameters know where it is

@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/base/api.h"
+
 namespace hearth {
 
 // A set of rows of an embedding.
-class RowSet {
+class HEARTH_API RowSet {
  public:
   RowSet() = default;  // all rows, however many there are
   static RowSet none(std::int64_t rows) { return RowSet(std::vector<std::uint8_t>(static_cast<std::size_t>(rows))); }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hearth/autograd/parameter.h"
+#include "hearth/base/api.h"
 #include "hearth/tensor/tensor.h"
 
 namespace hearth {
@@ -22,7 +23,7 @@ struct TapePass {
 };
 
 // A value of a forward pass and, during backward, the gradient accumulated for it.
-class Var {
+class HEARTH_API Var {
  public:
   Var() = default;
   explicit Var(Tensor value, bool needs_grad = false) : Var(std::move(value), needs_grad, nullptr) {}
@@ -64,7 +65,7 @@ class Var {
 };
 
 // One operation of a forward pass. It holds what backward needs and adds to the gradients of its inputs.
-class Node {
+class HEARTH_API Node {
  public:
   virtual ~Node() = default;
   virtual void backward(Tensor dy) = 0;
@@ -77,7 +78,7 @@ using GradReady = std::function<void(Parameter&)>;
 // Activations are freed as the walk passes. Only operations that lie between a trainable parameter and the loss are
 // recorded: ops ask Context::needs_grad, so backward ends where nothing below needs a gradient. After backward the tape
 // is good for another pass.
-class Tape {
+class HEARTH_API Tape {
  public:
   Tape() = default;
   ~Tape() { pass_->tape = nullptr; }

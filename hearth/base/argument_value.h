@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/base/enum_names.h"
 
 namespace hearth {
@@ -48,11 +49,11 @@ using ArgumentTarget = std::variant<std::monostate, bool*, std::int64_t*, double
                                     std::vector<std::string>*, ChoiceTarget>;
 using ArgumentValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
-ArgumentValue value_of(const ArgumentTarget& target);
-std::string text_of(const ArgumentTarget& target);
+HEARTH_API ArgumentValue value_of(const ArgumentTarget& target);
+HEARTH_API std::string text_of(const ArgumentTarget& target);
 
 // Converts the words to the target's type; `label` names the option in errors. Without words a bool becomes true.
-void assign(const ArgumentTarget& target, const std::vector<std::string>& words, std::string_view label);
+HEARTH_API void assign(const ArgumentTarget& target, const std::vector<std::string>& words, std::string_view label);
 
 template <class T>
 bool holds(const ArgumentTarget& target) {
@@ -63,7 +64,7 @@ inline bool holds_list(const ArgumentTarget& target) {
 }
 
 // yes, true, t, y, 1, no, false, f, n, 0 in any case.
-std::optional<bool> bool_of(std::string_view word);
-bool is_none(const std::vector<std::string>& words);
+HEARTH_API std::optional<bool> bool_of(std::string_view word);
+HEARTH_API bool is_none(const std::vector<std::string>& words);
 
 }  // namespace hearth

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/base/argument_value.h"
 
 namespace hearth {
@@ -18,7 +19,7 @@ namespace hearth {
 // values, the JSON form and the checks all come from that declaration. Spelling follows argparse as Hugging Face uses
 // it: --output_dir and --output-dir are the same, `--name value` and `--name=value` too; a unique prefix of a name
 // stands for the name; a bool takes no value or one; given twice, the last counts.
-class Arguments {
+class HEARTH_API Arguments {
  public:
   class Option {
    public:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "hearth/base/api.h"
 #include "hearth/base/enum_names.h"
 
 namespace hearth {
@@ -16,7 +17,7 @@ constexpr std::array<std::string_view, 7> names_of(DType) {
   return {"fp32", "bf16", "fp16", "fp64", "int64", "int32", "uint8"};
 }
 
-std::size_t size_of(DType);
+HEARTH_API std::size_t size_of(DType);
 
 struct BFloat16 {
   std::uint16_t bits = 0;
@@ -33,7 +34,7 @@ struct BFloat16 {
   }
 };
 
-struct Float16 {
+struct HEARTH_API Float16 {
   std::uint16_t bits = 0;
 
   Float16() = default;

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "hearth/base/api.h"
+
 namespace hearth {
 
 // Philox 4x32 of Salmon et al. ("Parallel random numbers: as easy as 1, 2, 3"): a counter and a key in, four
@@ -30,6 +32,6 @@ inline PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
 }
 
 // Mixes numbers into a key: different (seed, step, site) give unrelated streams.
-PhiloxKey philox_key(std::uint64_t seed, std::uint64_t step, std::uint64_t site);
+HEARTH_API PhiloxKey philox_key(std::uint64_t seed, std::uint64_t step, std::uint64_t site);
 
 }  // namespace hearth

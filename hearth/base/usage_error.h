@@ -2,13 +2,14 @@
 
 #include <utility>
 
+#include "hearth/base/api.h"
 #include "hearth/base/error.h"
 
 namespace hearth {
 
 // The command line, or a file of options, cannot be used as it is. The program exits with status 2 instead of 1, as
 // programs with argparse do.
-class UsageError : public Error {
+class HEARTH_API UsageError : public Error {
  public:
   using Error::Error;
 };

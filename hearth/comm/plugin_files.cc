@@ -1,5 +1,7 @@
 #include "hearth/comm/plugin_files.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -32,6 +34,13 @@ Paths list_folders() {
   return found;
 }
 
+// The folder of the file that this code is in: libhearth.so, or the program.
+fs::path folder_of_library() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&plugin_folders), &info) == 0 || info.dli_fname == nullptr) return {};
+  return fs::path(info.dli_fname).parent_path();
+}
+
 PluginFile described(std::string name, std::string_view package) {
   PluginFile file{name, name, std::nullopt, std::string(package), std::nullopt};
   const std::size_t last = name.rfind('_');
@@ -54,6 +63,7 @@ std::vector<fs::path> plugin_folders() {
   std::error_code none;
   const fs::path root = fs::read_symlink("/proc/self/exe", none).parent_path().parent_path();
   for (const char* library : {"lib", "lib64", "lib/x86_64-linux-gnu"}) result.push_back(root / library / "hearth");
+  result.push_back(folder_of_library() / "hearth");
   return result;
 }
 

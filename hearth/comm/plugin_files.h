@@ -9,8 +9,9 @@
 
 namespace hearth::comm {
 
-// A plug-in is a file libhearth_comm_NAME.so in a folder of HEARTH_PLUGIN_PATH, or in lib/hearth beside the program's
-// bin folder. NAME is the backend's name; several files of one backend have the name of a launcher too, as mpi_mpich.
+// A plug-in is a file libhearth_comm_NAME.so in a folder of HEARTH_PLUGIN_PATH, in lib/hearth beside the program's bin
+// folder, or in the folder hearth beside libhearth.so. NAME is the backend's name; several files of one backend have
+// the name of a launcher too, as mpi_mpich.
 struct PluginFile {
   std::string name, backend;
   std::optional<Launcher> launcher;           // the launcher whose ranks need this file

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "hearth/base/api.h"
 #include "hearth/base/dtype.h"
 
 namespace hearth::comm {
@@ -13,7 +14,7 @@ namespace hearth::comm {
 enum class ReduceOp : std::uint8_t { sum, prod, min, max, avg };
 
 // An operation under way. It owns its buffers until wait() has returned.
-class Work {
+class HEARTH_API Work {
  public:
   virtual ~Work() = default;
   virtual bool done() const = 0;
@@ -25,7 +26,7 @@ using WorkPtr = std::shared_ptr<Work>;
 // Ranks that exchange data; operations are named as in PyTorch's c10d. Each call returns at once; operations run in the
 // order they were started, which must be the same on every rank. Counts are in elements of `type`; zero is allowed.
 // bf16 and f16 are summed in f32 in the order of ranks and rounded once.
-class ProcessGroup {
+class HEARTH_API ProcessGroup {
  public:
   virtual ~ProcessGroup() = default;
   virtual int rank() const = 0;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/base/enum_names.h"
 
 namespace hearth::comm {
@@ -29,14 +30,14 @@ struct World {
 
 inline constexpr int kDefaultPort = 29500;  // where MASTER_PORT is not set, as in PyTorch
 
-World world_from_environment();
+HEARTH_API World world_from_environment();
 
-std::string host_name();  // as gethostname reports it
+HEARTH_API std::string host_name();  // as gethostname reports it
 
 // The names of the variables that world_from_environment() read.
-std::vector<std::string> world_variables();
+HEARTH_API std::vector<std::string> world_variables();
 
 // A warning for users whose Intel mpirun ended up starting MPICH's; empty otherwise.
-std::string launcher_advice(const World& world);
+HEARTH_API std::string launcher_advice(const World& world);
 
 }  // namespace hearth::comm

@@ -8,17 +8,19 @@
 #include <variant>
 #include <vector>
 
+#include "hearth/base/api.h"
+
 namespace hearth::data {
 
 // `other`: objects, lists of lists and whatever else has no accessor; such columns count, but cannot be read.
 enum class ColumnKind { text, integer, number, boolean, text_list, integer_list, number_list, other };
 
 // "texts", "whole numbers", ...: for errors.
-std::string_view plural_of(ColumnKind kind);
+HEARTH_API std::string_view plural_of(ColumnKind kind);
 
 // The values of one column of a file. Rows count from 0; errors call row r "record r + 1". An accessor of another kind
 // than the column's is an Error that names the file and both kinds.
-class Column {
+class HEARTH_API Column {
  public:
   using Values = std::variant<std::monostate, std::vector<std::string>, std::vector<std::int64_t>, std::vector<double>,
                               std::vector<std::vector<std::string>>, std::vector<std::vector<std::int64_t>>,

@@ -4,12 +4,13 @@
 #include <memory>
 #include <span>
 
+#include "hearth/base/api.h"
 #include "hearth/tensor/batch.h"
 
 namespace hearth {
 
 // The data of a Trainer: items 0 ... size() - 1.
-class Dataset {
+class HEARTH_API Dataset {
  public:
   virtual ~Dataset() = default;
   virtual std::int64_t size() const = 0;

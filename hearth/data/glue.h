@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/base/api.h"
+
 namespace hearth::data {
 
 struct GlueColumns {
@@ -23,9 +25,9 @@ struct GlueTask {
   bool is_regression() const { return labels.empty(); }
 };
 
-std::span<const GlueTask> glue_tasks();
+HEARTH_API std::span<const GlueTask> glue_tasks();
 
 // Letter case, - and _ do not count: SST-2 is sst2. Another name is an Error that lists the tasks.
-const GlueTask& glue_task(std::string_view name);
+HEARTH_API const GlueTask& glue_task(std::string_view name);
 
 }  // namespace hearth::data

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/data/glue.h"
 
 namespace hearth::data {
@@ -27,7 +28,11 @@ enum class GlueLabels { required, optional, ignored };
 // Reads a .tsv file of GLUE as distributed: fields end at tabs, quotes are plain characters. The header decides where
 // the columns are; CoLA's train and dev files have none, but four columns: source, label, mark, sentence. Labels are
 // names or ids. Errors name the file and the line.
-GlueRows read_glue_file(const std::filesystem::path& path, const GlueTask& task,
-                        GlueLabels labels = GlueLabels::optional);
+HEARTH_API GlueRows read_glue_file(const std::filesystem::path& path, const GlueTask& task,
+                                   GlueLabels labels = GlueLabels::optional);
+
+// The same from a .csv, .json or .jsonl file with the columns of Hugging Face's dataset, or from GLUE's own .tsv file.
+// Every row has a label, a number.
+HEARTH_API GlueRows read_glue(const std::filesystem::path& path, const GlueTask& task);
 
 }  // namespace hearth::data

@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/data/column.h"
 
 namespace hearth::data {
 
 // The rows and columns of a data file, with the types that pandas and Hugging Face's datasets infer.
-class Table {
+class HEARTH_API Table {
  public:
   // All columns have the same size. Errors call the table `file`.
   Table(std::string file, std::vector<Column> columns);
@@ -35,6 +36,6 @@ class Table {
 //   else is text, and keeps its spelling.
 // - json, jsonl: the JSON types decide. Whole numbers and fractions make number; null and absent fields are missing;
 //   any other mixture of types in one column is an Error.
-Table read_table(const std::filesystem::path& path);
+HEARTH_API Table read_table(const std::filesystem::path& path);
 
 }  // namespace hearth::data

@@ -13,6 +13,13 @@ auto has_name(std::string_view name) {
   return [name](const Metrics::Entry& entry) { return entry.first == name; };
 }
 
+// As Python writes it: 1 is an integer, 1.0 a float.
+std::string written(const Number& value) {
+  if (value.is_integer()) return fmt::format("{}", value.as_integer());
+  const std::string digits = fmt::format("{}", value.as_double());
+  return digits.find_first_not_of("-0123456789") == digits.npos ? digits + ".0" : digits;
+}
+
 }  // namespace
 
 std::int64_t Number::as_integer() const {
@@ -67,6 +74,12 @@ Metrics Metrics::with_suffix(std::string_view suffix) const {
   Metrics result = *this;
   for (auto& entry : result.entries_) entry.first += suffix;
   return result;
+}
+
+std::string Metrics::to_string() const {
+  std::vector<std::string> shown;
+  for (const auto& [name, value] : entries_) shown.push_back(fmt::format("'{}': {}", name, written(value)));
+  return fmt::format("{{{}}}", fmt::join(shown, ", "));
 }
 
 }  // namespace hearth

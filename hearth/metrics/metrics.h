@@ -10,10 +10,12 @@
 #include <variant>
 #include <vector>
 
+#include "hearth/base/api.h"
+
 namespace hearth {
 
 // The value of a metric. JSON prints the integer 408 as 408, and the double 408.0 as 408.0.
-class Number {
+class HEARTH_API Number {
  public:
   template <std::integral T>
   requires(!std::same_as<T, bool>) Number(T value) : value_(static_cast<std::int64_t>(value)) {}
@@ -32,7 +34,7 @@ class Number {
 };
 
 // Named numbers in the order in which they were added.
-class Metrics {
+class HEARTH_API Metrics {
  public:
   using Entry = std::pair<std::string, Number>;
 
@@ -50,6 +52,7 @@ class Metrics {
 
   Metrics with_prefix(std::string_view prefix) const;
   Metrics with_suffix(std::string_view suffix) const;
+  std::string to_string() const;  // as Python prints a dict: {'accuracy': 0.75, 'f1': 0.8}
 
   std::size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }

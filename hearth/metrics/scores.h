@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "hearth/base/api.h"
+
 namespace hearth::metrics {
 
 // How often a class was predicted correctly, predicted, and true.
@@ -24,13 +26,13 @@ struct Averages {
 };
 
 // numerator / denominator; 0 if the denominator is 0.
-double ratio(std::int64_t numerator, std::int64_t denominator);
+HEARTH_API double ratio(std::int64_t numerator, std::int64_t denominator);
 
 // As scikit-learn: F1 is 2 correct / (truth + predicted), and a score whose denominator is 0 is 0.
-Scores scores_of(const Counts& counts);
-std::vector<Scores> scores_of(std::span<const Counts> classes);
+HEARTH_API Scores scores_of(const Counts& counts);
+HEARTH_API std::vector<Scores> scores_of(std::span<const Counts> classes);
 
 // Over all given classes, including those that never occur; there is at least one.
-Averages averages_of(std::span<const Counts> classes);
+HEARTH_API Averages averages_of(std::span<const Counts> classes);
 
 }  // namespace hearth::metrics

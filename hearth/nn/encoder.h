@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/kernels/rows/activation.h"
 #include "hearth/nn/layers.h"
 #include "hearth/tensor/batch.h"
@@ -36,7 +37,7 @@ inline constexpr EncoderNames kBertNames{"encoder.layer",        "attention.self
                                          "intermediate.dense",   "output.dense",           "output.LayerNorm"};
 
 // Self-attention and two linear layers, each with dropout, residual and layer norm behind it, as in BERT.
-class TransformerEncoderLayer {
+class HEARTH_API TransformerEncoderLayer {
  public:
   TransformerEncoderLayer(const ParameterScope& at, const TransformerConfig& config,
                           const EncoderNames& names = kBertNames);
@@ -54,7 +55,7 @@ class TransformerEncoderLayer {
 };
 
 // Embeddings of words, positions and token types, and a stack of layers.
-class Encoder {
+class HEARTH_API Encoder {
  public:
   Encoder(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names = kBertNames);
 

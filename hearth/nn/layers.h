@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "hearth/base/api.h"
 #include "hearth/kernels/rows/activation.h"
 #include "hearth/nn/parameter_scope.h"
 #include "hearth/ops/dropout.h"
@@ -20,7 +21,7 @@ struct LinearOptions {
 };
 
 // y = x W^T + b, then the activation if one is given.
-class Linear {
+class HEARTH_API Linear {
  public:
   Linear(const ParameterScope& at, std::int64_t inputs, std::int64_t outputs, const LinearOptions& options = {});
 
@@ -38,7 +39,7 @@ class Linear {
 };
 
 // Rows of a table, by their ids. The row `padding_id` gets no gradient; -1: every row gets one.
-class Embedding {
+class HEARTH_API Embedding {
  public:
   Embedding(const ParameterScope& at, std::int64_t rows, std::int64_t size, std::int32_t padding_id = -1,
             float init_range = 0.02f);
@@ -58,7 +59,7 @@ class Embedding {
 };
 
 // Zeroes elements at rate p, in training only.
-class Dropout {
+class HEARTH_API Dropout {
  public:
   Dropout(const ParameterScope& at, float p);
   Var operator()(ops::Context& ctx, const Var& x) const { return ops::dropout(ctx, x, p_, site_); }
@@ -68,7 +69,7 @@ class Dropout {
   std::uint32_t site_;
 };
 
-class LayerNorm {
+class HEARTH_API LayerNorm {
  public:
   LayerNorm(const ParameterScope& at, std::int64_t size, float eps = 1e-5f);
 

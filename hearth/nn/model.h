@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "hearth/base/api.h"
 #include "hearth/nn/model_output.h"
 #include "hearth/nn/parameter_scope.h"
 #include "hearth/ops/context.h"
@@ -26,7 +27,7 @@ namespace hearth::nn {
 //     nn::Embedding words_;
 //     nn::Linear output_;
 //   };
-class Model {
+class HEARTH_API Model {
  public:
   virtual ~Model() = default;
 

@@ -5,12 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/ops/context.h"
 #include "hearth/tensor/batch.h"
 
 namespace hearth::nn {
 
-struct ModelOutput {
+struct HEARTH_API ModelOutput {
   ModelOutput() = default;
   // The usual case: one array of logits, named "logits". The loss may be undefined.
   ModelOutput(Var loss_of_batch, Var logits_of_batch)
@@ -24,6 +25,6 @@ struct ModelOutput {
 
 // Logits (rows, classes) with the cross entropy against the batch's "labels", one per row, where it has them. The
 // label -100 does not count; Context::loss weighs rows and labels.
-ModelOutput classified(ops::Context& ctx, const Batch& batch, const Var& logits);
+HEARTH_API ModelOutput classified(ops::Context& ctx, const Batch& batch, const Var& logits);
 
 }  // namespace hearth::nn

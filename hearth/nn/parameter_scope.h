@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hearth/autograd/parameter.h"
+#include "hearth/base/api.h"
 
 namespace hearth::nn {
 
@@ -28,7 +29,7 @@ struct ModelBuilder {
 
 // A prefix of Hugging Face parameter names, for example "bert.encoder.layer.0". Layers create their parameters through
 // it, so loading, saving and initialising all use the same names.
-class ParameterScope {
+class HEARTH_API ParameterScope {
  public:
   explicit ParameterScope(ModelBuilder& builder, std::string path = {}) : builder_(&builder), path_(std::move(path)) {}
 
@@ -48,6 +49,7 @@ class ParameterScope {
 };
 
 // Fills `values`, the parameter of that name, with its initial values, which depend on (seed, name) alone.
-void initialise(const ModelBuilder& builder, const std::string& name, const Tensor& values, std::uint64_t seed);
+HEARTH_API void initialise(const ModelBuilder& builder, const std::string& name, const Tensor& values,
+                           std::uint64_t seed);
 
 }  // namespace hearth::nn

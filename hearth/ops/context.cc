@@ -35,4 +35,13 @@ void Context::check_tokens(std::string_view op, const Tensor& x) const {
         x.shape().to_string(), sequences.tokens(), hint_of(*this));
 }
 
+Context training_context(Tape& tape, std::uint64_t step, std::uint64_t seed) {
+  Context ctx;
+  ctx.tape = &tape;
+  ctx.training = true;
+  ctx.seed = seed;
+  ctx.step = step;
+  return ctx;
+}
+
 }  // namespace hearth::ops

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hearth/autograd/tape.h"
+#include "hearth/base/api.h"
 #include "hearth/base/dtype.h"
 #include "hearth/kernels/rows/dropout.h"
 #include "hearth/kernels/rows/sequences.h"
@@ -18,7 +19,7 @@
 
 namespace hearth::ops {
 
-kernels::Sequences tokens_of(const Batch& batch);  // of arrays with one row per token
+HEARTH_API kernels::Sequences tokens_of(const Batch& batch);  // of arrays with one row per token
 
 // How a classification loss weighs rows and labels.
 struct LossOptions {
@@ -28,7 +29,7 @@ struct LossOptions {
 };
 
 // The settings of one forward pass, passed to every layer and op.
-struct Context {
+struct HEARTH_API Context {
   Tape* tape = nullptr;        // null: nothing is kept for a backward pass
   DType compute = DType::f32;  // the dtype of activations and matmuls; ops/precision.h has the table
   bool training = false;       // dropout is on
@@ -84,5 +85,8 @@ struct Context {
     return {p, philox_key(seed, step, site)};
   }
 };
+
+// A pass that `tape` records, with dropout on. `step` numbers the passes of a run: each has dropout of its own.
+HEARTH_API Context training_context(Tape& tape, std::uint64_t step = 0, std::uint64_t seed = 42);
 
 }  // namespace hearth::ops

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/ops/context.h"
 
 namespace hearth::ops {
@@ -13,6 +14,6 @@ struct Lookup {
 };
 
 // y (T, H) = the sum of the rows that the lookups name, rounded once to the compute dtype.
-Var embedding_sum(Context& ctx, std::vector<Lookup> lookups);
+HEARTH_API Var embedding_sum(Context& ctx, std::vector<Lookup> lookups);
 
 }  // namespace hearth::ops

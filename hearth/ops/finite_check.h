@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hearth/autograd/tape.h"
+#include "hearth/base/api.h"
 
 namespace hearth::ops {
 
@@ -18,7 +19,7 @@ struct Op {
 };
 
 // Looks at the numbers that ops compute, and remembers the first op that makes a NaN or an infinity.
-class FiniteCheck {
+class HEARTH_API FiniteCheck {
  public:
   enum class Scope { values, values_and_gradients };
 

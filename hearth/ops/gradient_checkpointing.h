@@ -2,12 +2,13 @@
 
 #include <functional>
 
+#include "hearth/base/api.h"
 #include "hearth/ops/context.h"
 
 namespace hearth::ops {
 
 // Gradient checkpointing: computes body(x), keeps only x, and computes body(x) again during backward. `body` must give
 // the same bits both times, which holds because dropout is a function of (seed, step, site, sample, element).
-Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const Var&)> body);
+HEARTH_API Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const Var&)> body);
 
 }  // namespace hearth::ops

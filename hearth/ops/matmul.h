@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "hearth/base/api.h"
 #include "hearth/ops/context.h"
 
 namespace hearth::ops {
@@ -13,6 +14,6 @@ struct MatmulOptions {
 
 // y (M, N) = A B, where A (M, K) is a or its transpose and B (K, N) is b or its transpose. Sums are f32. A weight is
 // multiplied by ops::linear, which reads it in the layout of the matmul.
-Var matmul(Context& ctx, const Var& a, const Var& b, const MatmulOptions& options = {});
+HEARTH_API Var matmul(Context& ctx, const Var& a, const Var& b, const MatmulOptions& options = {});
 
 }  // namespace hearth::ops

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "hearth/base/api.h"
 #include "hearth/base/dtype.h"
 
 namespace hearth::ops {
@@ -45,6 +46,6 @@ constexpr DType value_dtype(Value value, DType compute) {
 }
 
 // If this processor has no fast arithmetic for the dtype: a sentence that says so, and what to use instead.
-std::optional<std::string> emulation_warning(DType compute);
+HEARTH_API std::optional<std::string> emulation_warning(DType compute);
 
 }  // namespace hearth::ops

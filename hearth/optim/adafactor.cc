@@ -82,7 +82,8 @@ void Adafactor::update(double lr, float grad_scale) {
   for_all(slots_, [&](Slot& slot) { find_scale(slot, lr); });
   for_all(chunks_, [&](const Chunk& chunk) {
     const Slot& slot = slots_[chunk.slot];
-    const auto decay = static_cast<float>(decays(*slot.parameter) ? options_.weight_decay * lr : 0.0);
+    const auto decay =
+        static_cast<float>(options_.decays_all || decays(*slot.parameter) ? options_.weight_decay * lr : 0.0);
     const float scale = slot.scale;
     for_steps(chunk, grad_scale, [=](float& weight, float step) { weight -= decay * weight + scale * step; });
   });

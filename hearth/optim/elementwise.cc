@@ -10,7 +10,9 @@ namespace hearth::optim {
 ElementwiseOptimizer::ElementwiseOptimizer(const OptimizerOptions& options, ParameterStore& parameters,
                                            std::span<const Interval> own, const std::vector<std::string>& moment_names,
                                            double initial_moment)
-    : Optimizer(parameters), options_(options), ranges_(ranges(parameters, options.weight_decay != 0, own)) {
+    : Optimizer(parameters),
+      options_(options),
+      ranges_(ranges(parameters, options.weight_decay != 0 && !options.decays_all, own)) {
   check(moment_names.size() <= Piece{}.moments.size(), "[ElementwiseOptimizer] {} moments do not fit into a Piece",
         moment_names.size());
   for (const std::string& name : moment_names) {
@@ -24,7 +26,7 @@ void ElementwiseOptimizer::update(double lr, float grad_scale) {
   update_pieces(*parameters_, ranges_, [&](const Range& range) {
     Piece piece;
     piece.size = range.end - range.begin;
-    piece.weight_decay = range.decays ? options_.weight_decay : 0;
+    piece.weight_decay = range.decays || options_.decays_all ? options_.weight_decay : 0;
     piece.weights = parameters_->master().data<float>() + range.begin;
     piece.gradients = parameters_->grad().data<float>() + range.begin;
     for (std::size_t i = 0; i < moments_.size(); ++i)

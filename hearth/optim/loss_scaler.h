@@ -2,11 +2,13 @@
 
 #include <cstdint>
 
+#include "hearth/base/api.h"
+
 namespace hearth::optim {
 
 // Dynamic loss scaling as in torch.amp.GradScaler: the loss is multiplied by `scale` so that small gradients survive in
 // fp16. A step whose gradients overflow is skipped and halves the scale; 2,000 good steps in a row double it.
-class LossScaler {
+class HEARTH_API LossScaler {
  public:
   static constexpr float kInitialScale = 65536.0f, kGrowth = 2.0f, kBackoff = 0.5f;
   static constexpr std::int64_t kGrowthInterval = 2000;

@@ -46,7 +46,19 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Param
   if (!whole) check_can_shard(options.name);
   OptimizerOptions resolved = options;
   resolved.args = with_defaults(options.args, kind.args, options.name);
-  return kind.make(resolved, parameters, own);
+  std::unique_ptr<Optimizer> optimizer = kind.make(resolved, parameters, own);
+  optimizer->set_lr(options.lr);
+  return optimizer;
+}
+
+std::shared_ptr<Optimizer> adamw(ParameterStore& parameters, const AdamWOptions& options) {
+  return make_optimizer({.beta1 = options.beta1,
+                         .beta2 = options.beta2,
+                         .eps = options.eps,
+                         .weight_decay = options.weight_decay,
+                         .decays_all = true,
+                         .lr = options.lr},
+                        parameters);
 }
 
 double grad_norm(const ParameterStore& parameters) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/base/api.h"
+
 namespace hearth::optim {
 
 // The Trainer's --optim_args: what an optimizer takes beyond the settings that all optimizers have.
@@ -18,11 +20,11 @@ struct OptimizerArg {
 };
 
 // Reads "key=value,key=value" as the Trainer does: spaces do not count, the last of equal keys does.
-OptimizerArgs parse_optimizer_args(std::string_view text);
+HEARTH_API OptimizerArgs parse_optimizer_args(std::string_view text);
 
 // A value for each of `known`: the given one or the default. An Error if a given key or value is not allowed;
 // `optimizer` is for the message.
-OptimizerArgs with_defaults(const OptimizerArgs& given, const std::vector<OptimizerArg>& known,
-                            std::string_view optimizer);
+HEARTH_API OptimizerArgs with_defaults(const OptimizerArgs& given, const std::vector<OptimizerArg>& known,
+                                       std::string_view optimizer);
 
 }  // namespace hearth::optim

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "hearth/base/api.h"
+
 namespace hearth::optim {
 
 inline constexpr const char* kPlateauName = "reduce_lr_on_plateau";
@@ -19,7 +21,7 @@ struct PlateauOptions {
 };
 
 // A learning rate that is reduced when a metric has stopped getting better, as torch's ReduceLROnPlateau does it.
-class Plateau {
+class HEARTH_API Plateau {
  public:
   struct State {
     double lr = 0;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "hearth/base/api.h"
+
 namespace hearth::optim {
 
 // A schedule: its name in the Trainer, and the names of its settings in --lr_scheduler_kwargs.
@@ -14,8 +16,8 @@ struct ScheduleKind {
 };
 
 // All schedules. The last one depends on evaluation metrics (see Plateau), the others on the number of the update.
-const std::vector<ScheduleKind>& schedule_kinds();
-std::vector<std::string> schedule_names();
+HEARTH_API const std::vector<ScheduleKind>& schedule_kinds();
+HEARTH_API std::vector<std::string> schedule_names();
 
 // The Trainer's --lr_scheduler_type and its kwargs.
 struct ScheduleOptions {
@@ -27,11 +29,11 @@ struct ScheduleOptions {
   std::int64_t timescale = 0;  // inverse_sqrt: warmup_steps, or 10,000, where not given
   double min_factor = 0;       // cosine_with_min_lr, warmup_stable_decay
   // warmup_stable_decay. By default all steps between warm-up and decay are stable. Types: linear, cosine, 1-sqrt.
-  std::optional<std::int64_t> num_decay_steps, num_stable_steps;
+  std::optional<std::int64_t> num_decay_steps = {}, num_stable_steps = {};
   std::string warmup_type = "linear", decay_type = "cosine";
 };
 
 // The factor of the initial learning rate in update number `step`, from 0. Only polynomial decay uses `initial_lr`.
-double schedule_factor(const ScheduleOptions& options, std::int64_t step, double initial_lr);
+HEARTH_API double schedule_factor(const ScheduleOptions& options, std::int64_t step, double initial_lr);
 
 }  // namespace hearth::optim

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "hearth/autograd/tape.h"
+#include "hearth/base/api.h"
 #include "hearth/parallel/partition.h"
 #include "hearth/parallel/team.h"
 
 namespace hearth::parallel {
 
 // Embeddings so large that sending only their used rows pays off, in arena order. Each gets a bucket of its own.
-std::vector<Parameter*> large_tables(const ParameterStore& parameters);
+HEARTH_API std::vector<Parameter*> large_tables(const ParameterStore& parameters);
 
 // Sums gradients over the team (all-reduce, or reduce-scatter if sharded), bucket by bucket while backward runs.
 // Gradients complete from the arena's beginning to its end; a bucket is sent as soon as it and all buckets before it
@@ -19,7 +20,7 @@ std::vector<Parameter*> large_tables(const ParameterStore& parameters);
 // For large embeddings only the rows used by at least one rank are all-reduced. The ranks agree on that set (max
 // all-reduce of a row mask) before backward, because the embedding gradient completes last and nothing is left to
 // overlap with.
-class GradientReducer {
+class HEARTH_API GradientReducer {
  public:
   // `wire`: the dtype that gradients are sent in, f32 or bf16. `tables`: embeddings that are a bucket each.
   GradientReducer(ParameterStore& parameters, Team team, const Partition& partition, DType wire,

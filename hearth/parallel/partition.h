@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/optim/optimizer.h"
 
 namespace hearth::parallel {
@@ -16,7 +17,7 @@ struct PartitionOptions {
 
 // How the arenas are cut: into buckets, which are sent one by one, and each bucket into equal parts, one per rank. The
 // last buckets are smaller, down to a quarter, because no backward pass is left to overlap with the very last.
-class Partition {
+class HEARTH_API Partition {
  public:
   // `alone`: intervals that become a bucket of their own whatever their size, in ascending order.
   Partition(std::int64_t elements, int rank, int ranks, const PartitionOptions& options = {},

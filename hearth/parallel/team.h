@@ -6,13 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/comm/process_group.h"
 #include "hearth/tensor/tensor.h"
 
 namespace hearth::parallel {
 
 // The processes that train one model together. Every member calls the same functions in the same order.
-class Team {
+class HEARTH_API Team {
  public:
   Team();  // this process alone
   // `overlaps`: sending gradients while backward runs is faster than sending them afterwards.

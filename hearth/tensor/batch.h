@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/base/api.h"
+
 namespace hearth {
 
 // A packed batch: one row of T tokens, cut into sequences; nothing is padded unless somebody asked for it.
-struct Batch {
+struct HEARTH_API Batch {
   std::vector<std::int32_t> input_ids, token_type_ids;  // (T)
   std::vector<std::int64_t> starts{0};                  // (S + 1): where each sequence begins, then T
   std::vector<std::int64_t>

@@ -6,10 +6,12 @@
 #include <span>
 #include <string>
 
+#include "hearth/base/api.h"
+
 namespace hearth {
 
 // Up to four dimensions, rows first. A scalar has none.
-class Shape {
+class HEARTH_API Shape {
  public:
   static constexpr int kMaxRank = 4;
 

@@ -5,13 +5,14 @@
 #include <memory>
 #include <span>
 
+#include "hearth/base/api.h"
 #include "hearth/base/dtype.h"
 #include "hearth/tensor/shape.h"
 
 namespace hearth {
 
 // A dense, row-major array. Copies share memory; a view keeps what it views alive. No maths.
-class Tensor {
+class HEARTH_API Tensor {
  public:
   Tensor() = default;               // undefined
   Tensor(Shape shape, DType type);  // contents undefined

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/base/api.h"
+
 namespace hearth::tokenizer {
 
 inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
@@ -30,7 +32,7 @@ struct TokenizedText {
   std::vector<std::int32_t> ids;
   std::vector<Offset> offsets;
 };
-TokenizedText slice(const TokenizedText& pieces, std::int64_t begin, std::int64_t end);
+HEARTH_API TokenizedText slice(const TokenizedText& pieces, std::int64_t begin, std::int64_t end);
 
 // The numbers of tokens that a pair of texts keeps.
 struct PairLengths {
@@ -40,10 +42,10 @@ struct PairLengths {
 
 // truncation="longest_first" of Hugging Face's tokenizers: the longer text is cut first; texts that are both too long
 // get half of `room` each, the odd token belongs to the longer one.
-PairLengths longest_first(PairLengths lengths, std::int64_t room);
+HEARTH_API PairLengths longest_first(PairLengths lengths, std::int64_t room);
 
 // Turns text into ids, offsets and overflowing windows as Hugging Face's fast tokenizers do. Thread-safe.
-class Tokenizer {
+class HEARTH_API Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
@@ -79,8 +81,8 @@ class Tokenizer {
 
 // Reads the tokenizer of a model folder, as AutoTokenizer of transformers 4.57 does: tokenizer.json, else vocab.txt,
 // with tokenizer_config.json, special_tokens_map.json and the model's config.json if they are there.
-std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder);
+HEARTH_API std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder);
 // Makes BERT's tokenizer with its default settings from a vocab.txt alone.
-std::shared_ptr<const Tokenizer> load_vocabulary(const std::filesystem::path& file, bool lowercase);
+HEARTH_API std::shared_ptr<const Tokenizer> load_vocabulary(const std::filesystem::path& file, bool lowercase);
 
 }  // namespace hearth::tokenizer

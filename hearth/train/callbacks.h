@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "hearth/base/api.h"
 #include "hearth/metrics/metrics.h"
 
 namespace hearth {
@@ -28,7 +29,7 @@ struct TrainerControl {
 // its callbacks at the same events with the same values, so either all ranks have callbacks or none. Requests made in
 // on_step_end and on_epoch_end count in the same step, those made elsewhere in the next one; should_training_stop
 // counts at once. An exception ends the run.
-class TrainerCallback {
+class HEARTH_API TrainerCallback {
  public:
   virtual ~TrainerCallback() = default;
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "hearth/base/api.h"
 #include "hearth/metrics/metrics.h"
 #include "hearth/nn/model.h"
 #include "hearth/tensor/batch.h"
@@ -15,7 +16,7 @@ namespace hearth {
 // The logits and labels of a dataset, item by item: logits()[3] is what the model says of item 3, and labels()[3] its
 // label. Where the model has a row of logits per token, a row of ItemValues holds those of all tokens of the item, one
 // after the other; labels likewise. Class numbers are floats here, exact up to 2^24.
-class EvalPrediction {
+class HEARTH_API EvalPrediction {
  public:
   using Values = std::map<std::string, ItemValues, std::less<>>;
 

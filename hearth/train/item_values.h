@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/parallel/team.h"
 
 namespace hearth {
 
 // A row of numbers per item of a dataset, rows of any length: what an evaluation keeps of a model's outputs.
-class ItemValues {
+class HEARTH_API ItemValues {
  public:
   explicit ItemValues(std::int64_t items) : rows_(static_cast<std::size_t>(items)) {}
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/base/arguments.h"
 #include "hearth/data/dataset.h"
 #include "hearth/metrics/metrics.h"
@@ -50,7 +51,7 @@ struct TrainerOptions {
 // Trains a model as the Hugging Face Trainer does: the same arguments, order of data, schedule, logs and files. In a
 // team each rank has a Trainer, and all call the same functions in the same order; all start from the weights of rank
 // 0, which alone logs and saves. A process trains one model at a time.
-class Trainer {
+class HEARTH_API Trainer {
  public:
   // The weights of the model are loaded or initialised.
   Trainer(std::shared_ptr<nn::Model> model, TrainingArguments args, TrainerOptions options = {});

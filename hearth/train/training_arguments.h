@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/base/arguments.h"
 #include "hearth/base/dtype.h"
 #include "hearth/train/training_choices.h"
@@ -12,7 +13,7 @@
 namespace hearth {
 
 // The Trainer's settings under the Trainer's names, with its defaults. Set members, then call validate().
-struct TrainingArguments {
+struct HEARTH_API TrainingArguments {
   std::string output_dir = "trainer_output";
   bool overwrite_output_dir = false;
   bool do_train = false, do_eval = false, do_predict = false;
@@ -96,9 +97,9 @@ struct TrainingArguments {
 };
 
 // Options for every member; the Trainer's other options are ignored or refused, each with a reason.
-void declare(Arguments& options, TrainingArguments& arguments);
+HEARTH_API void declare(Arguments& options, TrainingArguments& arguments);
 
 // A number of steps; below 1 it is a ratio of `total_steps`, rounded up.
-std::int64_t in_steps(double steps_or_ratio, std::int64_t total_steps);
+HEARTH_API std::int64_t in_steps(double steps_or_ratio, std::int64_t total_steps);
 
 }  // namespace hearth

@@ -10,12 +10,8 @@
 namespace hearth {
 
 ops::Context training_context(Tape& tape, std::uint64_t step, const StepOptions& options, ops::FiniteCheck* check) {
-  ops::Context ctx;
-  ctx.tape = &tape;
+  ops::Context ctx = ops::training_context(tape, step, options.seed);
   ctx.compute = options.compute;
-  ctx.training = true;
-  ctx.seed = options.seed;
-  ctx.step = step;
   ctx.gradient_checkpointing = options.gradient_checkpointing;
   ctx.loss = options.loss;
   ctx.finite_check = check;
@@ -52,7 +48,7 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
     result.flops += model.training_flops(*batch);
     if (&batch == &micro_batches.back()) {
       const double stop = options.stop_requested && options.stop_requested() ? 1 : 0;
-      ddp.backward(tape, loss, result.loss_grad, std::array{result.loss / world, result.tokens, result.flops, stop});
+      ddp.start_backward(tape, loss, result.loss_grad, std::array{result.loss / world, result.tokens, result.flops, stop});
     } else {
       tape.backward(loss, result.loss_grad);
     }

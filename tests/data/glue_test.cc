@@ -151,5 +151,19 @@ TEST(GlueOnRealData, IsRead) {
   expect("sst2", "dev.tsv", 872, 444);
 }
 
+TEST_F(GlueFile, RecordsOfOtherFormatsHaveTheColumnsOfTheHub) {
+  const auto file =
+      write("mrpc.jsonl", R"({"sentence1": "It snowed.", "sentence2": "Snow fell.", "label": 1, "idx": 0})"
+                          "\n");
+  const GlueRows rows = read_glue(file, glue_task("mrpc"));
+  EXPECT_EQ(rows.a, Texts{"It snowed."});
+  EXPECT_EQ(rows.b, Texts{"Snow fell."});
+  EXPECT_EQ(rows.labels, Labels{1});
+  EXPECT_EQ(read_glue(fixture("glue/mrpc_dev.tsv"), glue_task("mrpc")).labels,
+            read("mrpc", "mrpc_dev.tsv", GlueLabels::required).labels);
+  const auto wrong = write("wrong.csv", "sentence1,sentence2,label\na,b,2\n");
+  EXPECT_TRUE(contains(error_of([&] { read_glue(wrong, glue_task("mrpc")); }), "record 1 has the label 2"));
+}
+
 }  // namespace
 }  // namespace hearth::data

@@ -97,5 +97,10 @@ TEST(MetricsJson, RefusesOtherValues) {
   EXPECT_EQ(error("[1]"), "x.json: expected an object of metrics, found [1]");
 }
 
+TEST(Metrics, ToStringIsAPythonDict) {
+  EXPECT_EQ((Metrics{{"accuracy", 0.75}, {"f1", 0.0}, {"samples", 408}}).to_string(),
+            "{'accuracy': 0.75, 'f1': 0.0, 'samples': 408}");
+}
+
 }  // namespace
 }  // namespace hearth

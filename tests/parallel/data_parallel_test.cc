@@ -38,7 +38,7 @@ double take_steps(ToyParameters& toy, DataParallel& ddp, int steps) {
     Tape tape;
     const auto factor = static_cast<float>(ddp.team().rank() - 2 * ddp.steps());
     const Var loss = toy.forward(tape, factor);
-    ddp.backward(tape, loss, 0.1f, std::array{1.0, 0.5 * ddp.team().rank()});
+    ddp.start_backward(tape, loss, 0.1f, std::array{1.0, 0.5 * ddp.team().rank()});
     const std::span<const double> reports = ddp.finish();
     EXPECT_EQ(reports[0], ddp.team().size());
     norm = ddp.grad_norm();
@@ -163,7 +163,7 @@ TEST(DataParallel, MomentsThatBeginAnewMakeAFirstUpdate) {
     parameters->store.zero_grad();
     Tape tape;
     const Var loss = parameters->forward(tape, 1);
-    ddp->backward(tape, loss, 1, {});
+    ddp->start_backward(tape, loss, 1, {});
     ddp->finish();
     ddp->step(0.01, 1);
   }

@@ -1,60 +1,26 @@
-#include "hearth/parallel/data_parallel.h"
+#include "hearth/parallel/sharded_optimizer.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/update/optimizer.h"
 #include "hearth/optim/moments.h"
 #include "hearth/parallel/span_names.h"
 
 namespace hearth::parallel {
-namespace {
 
-std::vector<optim::Interval> intervals_of(const std::vector<Parameter*>& parameters) {
-  std::vector<optim::Interval> intervals;
-  for (const Parameter* parameter : parameters) intervals.push_back({parameter->offset, parameter->arena_end()});
-  return intervals;
-}
-
-}  // namespace
-
-DataParallel::DataParallel(ParameterStore& parameters, const optim::OptimizerOptions& optimizer, Team team,
-                           const DataParallelOptions& options)
+ShardedOptimizer::ShardedOptimizer(const optim::OptimizerOptions& options, ParameterStore& parameters,
+                                   const Partition& partition, Team team)
     : parameters_(parameters),
+      partition_(partition),
       team_(std::move(team)),
-      partition_(parameters.size(), team_.rank(), team_.size(), options.partition,
-                 intervals_of(large_tables(parameters))),
-      reducer_(parameters, team_, partition_, options.wire, large_tables(parameters)),
-      optimizer_(optim::make_optimizer(optimizer, parameters, partition_.own())) {}
+      optimizer_(optim::make_optimizer(options, parameters, partition.own())) {}
 
-void DataParallel::backward(Tape& tape, const Var& loss, float loss_grad, std::span<const double> numbers) {
-  sums_.assign(numbers.begin(), numbers.end());
-  if (team_.size() > 1) summing_ = team_.group().all_reduce(sums_.data(), sums_.size(), DType::f64);
-  reducer_.backward(tape, loss, loss_grad);
-}
-
-std::span<const double> DataParallel::finish() {
-  reducer_.finish();
-  if (summing_ != nullptr) summing_->wait();
-  return sums_;
-}
-
-double DataParallel::grad_norm() const {
-  const Span span("gradient norm");
-  double squares = 0;
-  for (const optim::Interval& own : partition_.own())
-    squares += kernels::sum_of_squares(own.size(), parameters_.grad().data<float>() + own.begin);
-  if (partition_.sharded()) team_.group().all_reduce(&squares, 1, DType::f64)->wait();
-  return std::sqrt(squares);
-}
-
-void DataParallel::step(double lr, float grad_scale) {
+void ShardedOptimizer::step(double lr, float grad_scale) {
   optimizer_->step(lr, grad_scale);
   if (partition_.sharded()) gather_weights();
 }
 
-void DataParallel::gather_weights() {
+void ShardedOptimizer::gather_weights() {
   const Span span(kGatheringWeights);
   float* const weights = parameters_.master().data<float>();
   struct Gathering {
@@ -90,7 +56,7 @@ void DataParallel::gather_weights() {
   }
 }
 
-Tensor DataParallel::gathered(const Tensor& moments) const {
+Tensor ShardedOptimizer::gathered(const Tensor& moments) const {
   Tensor arena;
   if (team_.is_first()) arena = Tensor({parameters_.size()}, DType::f32);
   const float* mine = moments.data<float>();
@@ -106,7 +72,7 @@ Tensor DataParallel::gathered(const Tensor& moments) const {
   return arena;
 }
 
-optim::Optimizer::State DataParallel::state() const {
+optim::Optimizer::State ShardedOptimizer::state() const {
   if (!partition_.sharded()) return optimizer_->state();
   optim::Optimizer::State state;
   for (const auto& [name, moments] : optimizer_->moments()) {
@@ -117,8 +83,8 @@ optim::Optimizer::State DataParallel::state() const {
   return state;
 }
 
-void DataParallel::load_state(std::int64_t steps, std::int64_t moment_steps,
-                              const std::function<void(const optim::Optimizer::State&)>& read) {
+void ShardedOptimizer::load_state(std::int64_t steps, std::int64_t moment_steps,
+                                  const std::function<void(const optim::Optimizer::State&)>& read) {
   earlier_steps_ = steps - moment_steps;
   optimizer_->set_steps(moment_steps);
   const auto read_and_send = [&](const optim::Optimizer::State& arrays) {

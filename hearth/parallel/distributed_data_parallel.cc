@@ -1,0 +1,66 @@
+#include "hearth/parallel/distributed_data_parallel.h"
+
+#include <cmath>
+
+#include "hearth/base/profiler.h"
+#include "hearth/kernels/update/optimizer.h"
+
+namespace hearth::parallel {
+namespace {
+
+std::vector<optim::Interval> intervals_of(const std::vector<Parameter*>& parameters) {
+  std::vector<optim::Interval> intervals;
+  for (const Parameter* parameter : parameters) intervals.push_back({parameter->offset, parameter->arena_end()});
+  return intervals;
+}
+
+}  // namespace
+
+DistributedDataParallel::DistributedDataParallel(ParameterStore& parameters, Team team,
+                                                 const DataParallelOptions& options)
+    : parameters_(parameters),
+      team_(std::move(team)),
+      partition_(parameters.size(), team_.rank(), team_.size(), options.partition,
+                 intervals_of(large_tables(parameters))),
+      reducer_(parameters, team_, partition_, options.wire, large_tables(parameters)) {}
+
+void DistributedDataParallel::broadcast_weights() const {
+  if (team_.size() == 1) return;
+  team_.broadcast(parameters_.master());
+  parameters_.mark_changed();
+}
+
+void DistributedDataParallel::backward(const Var& loss, float loss_grad) {
+  start_backward(loss.require_tape(), loss, loss_grad / static_cast<float>(team_.size()), {});
+  finish();
+}
+
+void DistributedDataParallel::backward_without_sync(const Var& loss, float loss_grad) {
+  Tape& tape = loss.require_tape();
+  tape.check_belongs(parameters_);
+  tape.backward(loss, loss_grad / static_cast<float>(team_.size()));
+}
+
+void DistributedDataParallel::start_backward(Tape& tape, const Var& loss, float loss_grad,
+                                             std::span<const double> numbers) {
+  sums_.assign(numbers.begin(), numbers.end());
+  if (team_.size() > 1 && !sums_.empty()) summing_ = team_.group().all_reduce(sums_.data(), sums_.size(), DType::f64);
+  reducer_.backward(tape, loss, loss_grad);
+}
+
+std::span<const double> DistributedDataParallel::finish() {
+  reducer_.finish();
+  if (summing_ != nullptr) summing_->wait();
+  return sums_;
+}
+
+double DistributedDataParallel::grad_norm() const {
+  const Span span("gradient norm");
+  double squares = 0;
+  for (const optim::Interval& own : partition_.own())
+    squares += kernels::sum_of_squares(own.size(), parameters_.grad().data<float>() + own.begin);
+  if (partition_.sharded()) team_.group().all_reduce(&squares, 1, DType::f64)->wait();
+  return std::sqrt(squares);
+}
+
+}  // namespace hearth::parallel

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hearth/base/api.h"
+#include "hearth/parallel/gradient_reducer.h"
+#include "hearth/parallel/partition.h"
+#include "hearth/parallel/team.h"
+
+namespace hearth::parallel {
+
+struct DataParallelOptions {
+  PartitionOptions partition = {};
+  DType wire = DType::f32;  // the dtype in which gradients are sent: bf16 halves the bytes
+};
+
+// Averages the gradients of a model over the ranks while backward runs: each rank computes the gradients of its own
+// samples, and all get the mean. The ranks start from the weights of rank 0 if broadcast_weights() was called.
+class HEARTH_API DistributedDataParallel {
+ public:
+  explicit DistributedDataParallel(ParameterStore& parameters, Team team = {}, const DataParallelOptions& options = {});
+  DistributedDataParallel(const DistributedDataParallel&) = delete;  // reducer_ refers to partition_
+  DistributedDataParallel& operator=(const DistributedDataParallel&) = delete;
+
+  const Team& team() const { return team_; }
+  const Partition& partition() const { return partition_; }
+  ParameterStore& parameters() const { return parameters_; }
+
+  void broadcast_weights() const;
+
+  // The backward pass of a loss whose gradient is the mean over the ranks. `loss_grad` is d(loss)/d(loss).
+  void backward(const Var& loss, float loss_grad = 1);
+  // The backward pass of a micro-batch that more will follow: nothing is sent.
+  void backward_without_sync(const Var& loss, float loss_grad = 1);
+
+  // backward() in two halves, so that numbers (loss, counts) travel with the gradients: the sums over the ranks of both
+  // are there when finish() returns. Gradients are sums, not means: `loss_grad` must be divided by the number of ranks.
+  void start_backward(Tape& tape, const Var& loss, float loss_grad, std::span<const double> numbers);
+  std::span<const double> finish();
+
+  double grad_norm() const;  // of the mean gradients
+
+  const GradientReducer& reducer() const { return reducer_; }
+
+ private:
+  ParameterStore& parameters_;
+  Team team_;
+  Partition partition_;
+  GradientReducer reducer_;
+  std::vector<double> sums_;
+  comm::WorkPtr summing_;
+};
+
+}  // namespace hearth::parallel
