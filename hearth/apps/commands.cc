@@ -14,6 +14,7 @@ namespace {
 
 // The commands beside those of tasks/task_table.cc.
 const std::vector<Command> kOthers{
+    {"nlp_example", "fine-tune BERT on MRPC, as Accelerate's first example does", nlp_example},
     {"ask", "ask a fine-tuned model questions about a text", ask},
     {"tag", "find the entities of texts with a fine-tuned model", tag},
     {"classify", "classify texts with a fine-tuned model", classify},

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "hearth/accelerate/failure.h"
 #include "hearth/apps/command.h"
-#include "hearth/apps/failure.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
@@ -104,6 +104,6 @@ int main(int argc, char** argv) {
   } catch (const hearth::apps::Reported& reported) {
     std::_Exit(reported.status);  // see fail_with
   } catch (const std::exception& error) {
-    fail_with(hearth::apps::sentence_of(error), hearth::apps::status_of(error));
+    fail_with(hearth::sentence_of(error), hearth::status_of(error));
   }
 }

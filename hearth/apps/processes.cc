@@ -1,35 +1,16 @@
 #include "hearth/apps/processes.h"
 
-#include <unistd.h>
-
-#include <chrono>
-#include <memory>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include "hearth/accelerate/failure.h"
+#include "hearth/accelerate/process_group.h"
 #include "hearth/apps/command.h"
-#include "hearth/apps/failure.h"
 #include "hearth/base/check.h"
 #include "hearth/base/environment.h"
 #include "hearth/base/log.h"
-#include "hearth/comm/connect.h"
-#include "hearth/cpu/isa.h"
-#include "hearth/cpu/parallel.h"
-#include "hearth/cpu/topology.h"
-#include "hearth/launch/place/started_rank.h"
 
 namespace hearth::apps {
 namespace {
-
-// Whether sending gradients during the backward pass saves time. Ranks on one host exchange messages by copying memory
-// on their own cores: a rank that has a single core gains nothing, because sending and computing only take turns on it
-// and evict each other's cache lines, unless the backend leaves time to compute.
-bool overlap_pays(const comm::World& world, const comm::ProcessGroup& group,
-                  const std::vector<int>& communication_cpus) {
-  return world.several_hosts() || group.overlaps_without_threads() || !communication_cpus.empty() ||
-         cpu::num_threads() > 1 || cpu::processors_of_process(getpid()).size() != 1;
-}
 
 LogLevel level_of(Verbosity verbosity, LogLevel passive) {
   switch (verbosity) {
@@ -58,19 +39,7 @@ parallel::Team join(const TrainingArguments& args, comm::World world) {
         "--local_rank {} must be below the number of processes on this host, {}: set LOCAL_WORLD_SIZE",
         world.local_rank, world.local_size);
   log_as(world, args);
-  comm::ConnectOptions options;
-  options.backend = args.ddp_backend;
-  options.timeout = std::chrono::seconds(args.ddp_timeout);
-  options.cpus = launch::place_this_process(world.local_rank, world.local_size);
-  if (args.num_threads > 0) cpu::set_num_threads(static_cast<int>(args.num_threads));
-  cpu::features();  // may fork to probe AMX, which MPI forbids once comm::connect has initialised it
-  std::shared_ptr<comm::ProcessGroup> group = comm::connect(world, options);
-  const bool overlaps = overlap_pays(world, *group, options.cpus);
-  launch::take_turns(world, *group);
-  parallel::Team team(std::move(group), world.local_rank, overlaps);
-  if (team.size() > 1)
-    log_info("{} processes, {} of them on this host, over {}", team.size(), world.local_size, team.group().backend());
-  return team;
+  return init_process_group(world, {args.ddp_backend, args.ddp_timeout, args.num_threads});
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "hearth/apps/failure.h"
+#include "hearth/accelerate/failure.h"
 #include "hearth/apps/memory_check.h"
 #include "hearth/apps/model_card.h"
 #include "hearth/apps/processes.h"

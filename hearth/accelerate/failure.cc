@@ -1,4 +1,4 @@
-#include "hearth/apps/failure.h"
+#include "hearth/accelerate/failure.h"
 
 #include <filesystem>
 #include <new>
@@ -10,7 +10,7 @@
 #include "hearth/base/usage_error.h"
 #include "hearth/cpu/thread_check.h"
 
-namespace hearth::apps {
+namespace hearth {
 namespace {
 
 template <class Kind>
@@ -44,4 +44,4 @@ bool is_resource_failure(const std::exception& error) {
   return is<ResourceError>(error) || is<std::bad_alloc>(error) || is_refused_thread(error);
 }
 
-}  // namespace hearth::apps
+}  // namespace hearth

@@ -1,0 +1,4 @@
+// Pretrained models by folder or name.
+#pragma once
+
+#include "hearth/models/auto_model.h"

@@ -1,0 +1,5 @@
+// Threads, instruction set and messages of the process.
+#pragma once
+
+#include "hearth/base/log_sink.h"
+#include "hearth/cpu/runtime.h"
