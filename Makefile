@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-kill test-onednn3 test-peers test-soak test-asan test-tsan test-clang test-fuzz bench install format lint clean
+.PHONY: deps deps-lint build demo test test-kill test-onednn3 test-peers test-soak test-asan test-tsan test-clang test-fuzz bench docs library install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -66,8 +66,19 @@ bench: build
 	$(BUILD)/bin/hearth bench ops
 	$(BUILD)/bin/hearth bench train --dtype bf16
 
-# Installs what `make build` has built.
-install:
+# The reference of the public headers, build/docs/html/index.html.
+docs: library
+	@scripts/install_deps doxygen
+	cmake --install $(BUILD) --prefix $(BUILD)/docs/installed >/dev/null
+	HEARTH_INSTALLED=$(BUILD)/docs/installed/include HEARTH_HEADERS=$(BUILD)/docs/installed/include/hearth \
+	  HEARTH_DOCS=$(BUILD)/docs doxygen docs/Doxyfile
+
+# The program, the plug-ins and libhearth.
+library: deps
+	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
+	cmake --build $(BUILD) -j $(JOBS)
+
+install: library
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 format: deps-lint

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "hearth/base/api.h"
-
 namespace hearth {
 
 // The text of a progress bar at one moment.
@@ -28,19 +26,19 @@ struct ProgressLine {
 // The line for a terminal of so many columns. It never reaches the last column, so that no terminal wraps it. Where
 // room is short, details are dropped from the end, then the bar, the time elapsed, the title, the time left and the
 // count; the percentage goes last.
-HEARTH_API std::string fitted(const ProgressLine& line, std::size_t columns);
+std::string fitted(const ProgressLine& line, std::size_t columns);
 
 // The line for a log file, with all details and without the bar.
-HEARTH_API std::string plain_text(const ProgressLine& line);
+std::string plain_text(const ProgressLine& line);
 
 // A process under `hearth launch` sends its progress lines to the launcher, which draws them on its own terminal: on
 // stderr, as lines that begin with a control character. The launcher names the pipe that it reads them from in this
 // variable, so that a process whose stderr was redirected elsewhere does not write them there.
 inline constexpr std::string_view kProgressPipeVariable = "HEARTH_PROGRESS_PIPE";
-HEARTH_API std::string encoded(const ProgressLine& line);
-HEARTH_API std::optional<ProgressLine> decoded_progress(std::string_view text);
+std::string encoded(const ProgressLine& line);
+std::optional<ProgressLine> decoded_progress(std::string_view text);
 
 // The value of that variable for the pipe behind a descriptor.
-HEARTH_API std::string pipe_identity(int descriptor);
+std::string pipe_identity(int descriptor);
 
 }  // namespace hearth

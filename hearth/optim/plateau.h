@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <string>
 
-#include "hearth/base/api.h"
-
 namespace hearth::optim {
 
 inline constexpr const char* kPlateauName = "reduce_lr_on_plateau";
@@ -21,7 +19,7 @@ struct PlateauOptions {
 };
 
 // A learning rate that is reduced when a metric has stopped getting better, as torch's ReduceLROnPlateau does it.
-class HEARTH_API Plateau {
+class Plateau {
  public:
   struct State {
     double lr = 0;

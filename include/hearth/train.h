@@ -5,6 +5,8 @@
 #include "hearth/accelerate/optimize.h"
 #include "hearth/accelerate/program.h"
 #include "hearth/base/arguments.h"
+#include "hearth/base/not_finite_error.h"
+#include "hearth/base/usage_error.h"
 #include "hearth/metrics/classification.h"
 #include "hearth/metrics/metrics.h"
 #include "hearth/train/callbacks.h"

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Fine-tunes a model on MRPC with Accelerate, with the hyper-parameters of its example nlp_example.py, from local files.
+The counterpart of `hearth nlp_example`. README.md beside this file says how to run it."""
+import argparse
+import csv
+import os
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from torch.utils.data import DataLoader
+from transformers import (AutoModelForSequenceClassification, BertTokenizerFast, DataCollatorWithPadding,
+                          get_linear_schedule_with_warmup)
+
+BATCH, EVAL_BATCH, WARMUP_STEPS = 16, 32, 100
+
+
+def encoded(path, tokenizer):
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    items = []
+    for row in rows:
+        item = dict(tokenizer(row["#1 String"], row["#2 String"], truncation=True, max_length=512))
+        item["labels"] = int(row["Quality"])
+        items.append(item)
+    return items
+
+
+def scores(truth, predicted):
+    right = sum(t == p for t, p in zip(truth, predicted))
+    both = sum(t == p == 1 for t, p in zip(truth, predicted))
+    return {"accuracy": right / len(truth), "f1": 2 * both / (sum(truth) + sum(predicted))}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model_name_or_path", required=True)
+    parser.add_argument("--train_file", required=True)
+    parser.add_argument("--validation_file", required=True)
+    parser.add_argument("--mixed_precision", choices=["no", "fp16", "bf16"])
+    parser.add_argument("--seed", type=int, default=42)
+    parser.add_argument("--num_epochs", type=int, default=3)
+    args = parser.parse_args()
+
+    accelerator = Accelerator(cpu=True, mixed_precision=args.mixed_precision)
+    set_seed(args.seed)
+    tokenizer = BertTokenizerFast(os.path.join(args.model_name_or_path, "vocab.txt"))
+    collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8 if accelerator.mixed_precision != "no" else None)
+    train_loader = DataLoader(encoded(args.train_file, tokenizer), shuffle=True, collate_fn=collate, batch_size=BATCH,
+                              drop_last=True)
+    eval_loader = DataLoader(encoded(args.validation_file, tokenizer), collate_fn=collate, batch_size=EVAL_BATCH)
+    model = AutoModelForSequenceClassification.from_pretrained(args.model_name_or_path, dtype=torch.float32)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5)
+    schedule = get_linear_schedule_with_warmup(optimizer, WARMUP_STEPS, len(train_loader) * args.num_epochs)
+    model, optimizer, train_loader, eval_loader, schedule = accelerator.prepare(model, optimizer, train_loader,
+                                                                               eval_loader, schedule)
+    for epoch in range(args.num_epochs):
+        model.train()
+        for batch in train_loader:
+            accelerator.backward(model(**batch).loss)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+        model.eval()
+        predicted, truth = [], []
+        for batch in eval_loader:
+            with torch.no_grad():
+                logits = model(**batch).logits
+            labels, references = accelerator.gather_for_metrics((logits.argmax(dim=-1), batch["labels"]))
+            predicted += labels.tolist()
+            truth += references.tolist()
+        accelerator.print(f"epoch {epoch}:", scores(truth, predicted))
+
+
+main()
