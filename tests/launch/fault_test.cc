@@ -68,8 +68,9 @@ TEST_F(Faults, RanksEndAlsoWhereTheirEndsAreIgnored) {
 }
 
 TEST_F(Faults, ALauncherInsideOneThatIsSupervised) {
-  const std::string inner = std::string(HEARTH_PROGRAM) + " launch -q --main_process_port 0 --num_processes 2 true";
-  const Outcome outcome = launch("-q --main_process_port 0 --num_processes 1 --max_restarts 1 " + inner);
+  const std::string port = " --main_process_port " + std::to_string(launch::free_port());
+  const std::string inner = std::string(HEARTH_PROGRAM) + " launch -q --num_processes 2" + port + " true";
+  const Outcome outcome = launch("-q --num_processes 1 --max_restarts 1 " + inner);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <thread>
 
+#include "hearth/base/exit_status.h"
 #include "hearth/io/file.h"
 #include "hearth/launch/start/pipe.h"
 #include "tests/launch/process_state.h"
@@ -169,21 +170,41 @@ TEST_F(SupervisorTest, LongLinesOfManyRanksStayWhole) {
   EXPECT_EQ(count, 800);
 }
 
-TEST_F(SupervisorTest, ASignalIsPassedOn) {
+// Supervises while this process gets SIGTERM as soon as the file `ready` is written.
+JobEnd supervise_and_interrupt(const std::filesystem::path& ready, const std::function<JobEnd()>& supervise_ranks) {
   sigset_t term, before;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
   sigprocmask(SIG_BLOCK, &term, &before);  // in the sender too, or the signal would end this program
-  std::thread sender = without_signals([this, self = getpid()] {
-    while (!is_written(folder_ / "ready")) std::this_thread::sleep_for(5ms);
+  std::thread sender = without_signals([&ready, self = getpid()] {
+    while (!is_written(ready)) std::this_thread::sleep_for(5ms);
     kill(self, SIGTERM);
   });
-  const JobEnd end = run({"trap 'echo got it; exit 7' TERM; echo x > $DIR/ready; while true; do sleep 0.02; done"});
+  const JobEnd end = supervise_ranks();
   sender.join();
   sigprocmask(SIG_SETMASK, &before, nullptr);
+  return end;
+}
+
+TEST_F(SupervisorTest, ASignalIsPassedOn) {
+  const JobEnd end = supervise_and_interrupt(folder_ / "ready", [this] {
+    return run({"trap 'echo got it; exit 7' TERM; echo x > $DIR/ready; while true; do sleep 0.02; done"});
+  });
   EXPECT_TRUE(end.interrupted);
   EXPECT_EQ(end.status, 7);
   EXPECT_EQ(log(0), "got it\n");
+}
+
+TEST_F(SupervisorTest, MpirunThatASignalEndsWithSuccessCountsAsInterrupted) {
+  const std::string ready = (folder_ / "ready").string();
+  const std::string script = "trap 'exit 0' TERM; echo x > " + ready + "; while true; do sleep 0.02; done";
+  SupervisorOptions options;
+  options.origin = [](std::string_view line) { return std::pair(-1, line); };
+  const JobEnd end = supervise_and_interrupt(ready, [&] {
+    return supervise({{-1, {{"sh", "-c", script}, {}, {}}}}, options);
+  });
+  EXPECT_TRUE(end.interrupted);
+  EXPECT_EQ(end.status, kInterruptedStatus);
 }
 
 // A pipe in place of stdout. Rank 0 writes into it without end, so it is soon full.

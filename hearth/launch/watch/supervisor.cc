@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "hearth/base/check.h"
+#include "hearth/base/exit_status.h"
 #include "hearth/base/progress_line.h"
 #include "hearth/comm/failure_sentence.h"
 #include "hearth/launch/start/pipe.h"
@@ -28,6 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+constexpr int kMpirun = -1;               // RankStart::rank
 constexpr milliseconds kTick{20};         // between looks at process groups, whose end no descriptor tells
 constexpr milliseconds kDrain{1000};      // for pipes that a process outside the job keeps open
 constexpr milliseconds kAfterKill{2000};  // for processes that the kernel cannot kill at once
@@ -84,6 +86,8 @@ class Supervisor {
     drain();
     ranks_.clear();
     blame_named_rank();
+    // MPICH's mpirun reports success where the signal ends its helpers before they have heard of their ranks' end.
+    if (end_.interrupted && end_.status == 0 && statuses_.contains(kMpirun)) end_.status = kInterruptedStatus;
     if (end_.failed_rank >= 0) end_.last_lines = output_.last_lines(end_.failed_rank);
     return std::move(end_);
   }
