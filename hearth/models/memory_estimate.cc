@@ -87,8 +87,8 @@ class Activations {
     return query_key_value + mixed + log_sums + projected + attended + widened + narrowed + result +
            2 * norm_statistics();
   }
-  // A layer that backward does not reach keeps nothing, but its values live until its end.
-  double passing_layer() const { return 8 * hidden_ + wide_; }
+  // A layer that backward does not reach keeps nothing; of its values, queries, keys and values die first.
+  double passing_layer() const { return 5 * hidden_ + wide_; }
   double head() const {
     const double logits = tokens_ * static_cast<double>(model_.logits_per_token()) * kFloat;
     return 2 * logits;  // and their gradient

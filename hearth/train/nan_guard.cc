@@ -6,6 +6,7 @@
 
 #include "hearth/base/log.h"
 #include "hearth/base/not_finite_error.h"
+#include "hearth/base/profiler.h"
 #include "hearth/train/fault.h"
 
 namespace hearth {
@@ -25,6 +26,7 @@ NanGuard::NanGuard(const TrainingArguments& args, parallel::Team team)
 
 void NanGuard::after_step(std::int64_t step, const StepResult& result, float loss_scale,
                           const CheckpointKeeper& checkpoints, const std::function<std::string()>& locate) {
+  const Span span("checks");
   if (!result.skipped) {
     in_a_row_ = 0;
     if (!result.fault.empty()) warn(fmt::format("step {}: {}", step, result.fault));
