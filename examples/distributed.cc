@@ -43,11 +43,12 @@ void run() {
   const auto optimizer = hearth::optim::adamw(model.parameters(), {.lr = 1e-2});
   hearth::DataLoader loader(
       sequences(1024), {.batch_size = 64 / team.size(), .shuffle = true, .rank = team.rank(), .world = team.size()});
+  std::uint64_t step = 0;
   for (int epoch = 0; epoch < 20; ++epoch) {
     double loss_sum = 0;
     for (const hearth::BatchPtr& batch : loader) {
       hearth::Tape tape;
-      hearth::Context ctx = hearth::ops::training_context(tape);
+      hearth::Context ctx = hearth::ops::training_context(tape, step++);
       const hearth::Var loss = model.forward(ctx, batch).loss;
       ddp.backward(loss);  // gradients are averaged over the ranks while it runs
       optimizer->step();

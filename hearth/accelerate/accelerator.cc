@@ -52,7 +52,7 @@ PreparedModel Accelerator::prepare(std::shared_ptr<nn::Model> model) {
   check(model != nullptr, "[Accelerator::prepare] there is no model: the pointer is null");
   state_->models.push_back(std::make_shared<ModelState>(std::move(model), *state_));
   state_->models.back()->ddp.broadcast_weights();
-  return PreparedModel(state_->models.back());
+  return PreparedModel(std::shared_ptr<ModelState>(state_, state_->models.back().get()));
 }
 
 PreparedOptimizer Accelerator::prepare(std::shared_ptr<optim::Optimizer> optimizer) {
@@ -104,9 +104,13 @@ std::vector<std::byte> Accelerator::gather_bytes(std::span<const std::byte> byte
   return result;
 }
 
-std::size_t Accelerator::items_of_round(std::size_t gathered) const {
-  if (!state_->position->iterating) return gathered;
-  return std::min(gathered, static_cast<std::size_t>(state_->position->items));
+std::size_t Accelerator::values_of_round(std::size_t gathered) const {
+  const LoaderPosition& position = *state_->position;
+  if (!position.iterating) return gathered;
+  const auto rows = static_cast<std::size_t>(position.rows);
+  check(gathered % rows == 0,
+        "[gather_for_metrics] {} values for {} items: give the same number of values for each item", gathered, rows);
+  return gathered / rows * static_cast<std::size_t>(position.items);
 }
 
 void Accelerator::print(const std::string& line) const {

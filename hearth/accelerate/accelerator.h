@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -62,22 +64,23 @@ class HEARTH_API Accelerator {
 
   // The values of all ranks, in the order of ranks, on every rank.
   template <class T>
-  std::vector<T> gather(std::span<const T> values) const {
+  requires std::is_trivially_copyable_v<T> std::vector<T> gather(std::span<const T> values)
+  const {
     const std::vector<std::byte> all = gather_bytes(std::as_bytes(values));
     std::vector<T> result(all.size() / sizeof(T));
     std::copy(all.begin(), all.end(), reinterpret_cast<std::byte*>(result.data()));
     return result;
   }
   template <class T>
-  std::vector<T> gather(const std::vector<T>& values) const {
-    return gather(std::span<const T>(values));
-  }
-  // The same with one value per item of the batch in the present round of a prepared loader; items that the last round
-  // repeats are left out.
+  requires std::is_trivially_copyable_v<T> std::vector<T> gather(const std::vector<T>& values)
+  const { return gather(std::span<const T>(values)); }
+  // The same with as many values for each item of the batch, in the present round of a prepared loader; items that the
+  // last round repeats are left out.
   template <class T>
-  std::vector<T> gather_for_metrics(const std::vector<T>& values) const {
+  requires std::is_trivially_copyable_v<T> std::vector<T> gather_for_metrics(const std::vector<T>& values)
+  const {
     std::vector<T> all = gather(values);
-    all.resize(items_of_round(all.size()));
+    all.resize(values_of_round(all.size()));
     return all;
   }
 
@@ -90,7 +93,7 @@ class HEARTH_API Accelerator {
 
  private:
   std::vector<std::byte> gather_bytes(std::span<const std::byte> bytes) const;
-  std::size_t items_of_round(std::size_t gathered) const;
+  std::size_t values_of_round(std::size_t gathered) const;
 
   std::shared_ptr<AcceleratorState> state_;
 };

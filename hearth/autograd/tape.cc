@@ -71,6 +71,7 @@ void Tape::backward_from(const Var& value, Tensor dvalue, const GradReady& ready
   *std::exchange(pass_, std::make_shared<TapePass>(TapePass{this})) = {.tape = nullptr, .is_over = true};
   used_.clear();
   std::vector<Entry> entries = std::exchange(entries_, {});
+  const auto kept = std::exchange(kept_, {});  // until the walk is done
   value.grad() = std::move(dvalue);
   while (!entries.empty()) {
     Entry entry = std::move(entries.back());

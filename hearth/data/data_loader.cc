@@ -42,7 +42,8 @@ struct DataLoader::Iterator::Epoch {
   void move_on() {
     const std::int64_t per_round = options.batch_size * options.world;
     const std::int64_t items = std::min(per_round, dataset->size() - round * per_round);
-    *position = {true, ++round == batches.size(), items};
+    const std::int64_t rows = options.world == 1 ? items : per_round;
+    *position = {true, ++round == batches.size(), rows, items};
   }
 
   DatasetPtr dataset;

@@ -23,7 +23,8 @@ struct DataLoaderOptions {
 struct LoaderPosition {
   bool iterating = false;
   bool at_end = false;     // this is the last round of the epoch
-  std::int64_t items = 0;  // in this round, of all ranks, without repetitions
+  std::int64_t rows = 0;   // of the batches of this round, of all ranks
+  std::int64_t items = 0;  // the same without repetitions
 };
 
 // The batches of a dataset: `for (const BatchPtr& batch : loader)` is one epoch. With several ranks every rank gets the

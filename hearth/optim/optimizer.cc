@@ -26,6 +26,11 @@ void Optimizer::step(double lr, float grad_scale) {
   for (const auto& parameter : parameters_->parameters()) mark_copies_unread(*parameter);
 }
 
+void Optimizer::step() {
+  parameters_->complete_grads();
+  step(lr_);
+}
+
 Optimizer::State Optimizer::state() const {
   State state;
   for (const auto& [name, values] : moments())

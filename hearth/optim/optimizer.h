@@ -41,7 +41,8 @@ class HEARTH_API Optimizer {
 
   // Gradients are multiplied by `grad_scale` as they are read, so clipping and loss scaling need no pass of their own.
   void step(double lr, float grad_scale = 1);
-  void step() { step(lr_); }
+  // The step of a loop of one's own: with lr(), and with zero for parameters that no backward pass has reached.
+  void step();
   void zero_grad() { parameters_->zero_grad(); }
   std::int64_t steps() const { return steps_; }
 

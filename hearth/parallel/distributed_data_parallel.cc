@@ -1,7 +1,9 @@
 #include "hearth/parallel/distributed_data_parallel.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/update/optimizer.h"
 
@@ -14,11 +16,16 @@ std::vector<optim::Interval> intervals_of(const std::vector<Parameter*>& paramet
   return intervals;
 }
 
+ParameterStore& allocated(ParameterStore& parameters) {
+  parameters.check_allocated();
+  return parameters;
+}
+
 }  // namespace
 
 DistributedDataParallel::DistributedDataParallel(ParameterStore& parameters, Team team,
                                                  const DataParallelOptions& options)
-    : parameters_(parameters),
+    : parameters_(allocated(parameters)),
       team_(std::move(team)),
       partition_(parameters.size(), team_.rank(), team_.size(), options.partition,
                  intervals_of(large_tables(parameters))),
@@ -30,12 +37,23 @@ void DistributedDataParallel::broadcast_weights() const {
   parameters_.mark_changed();
 }
 
+// A second sum over the ranks would count the first one several times.
+void DistributedDataParallel::check_not_reduced() {
+  const auto has_grad = [](const Parameter* parameter) { return parameter->has_grad; };
+  check(!reduced_ || std::ranges::none_of(parameters_.trainable(), has_grad),
+        "[backward] the gradients are averaged over the ranks already: call zero_grad() after each update, and "
+        "accumulate micro-batches with backward_without_sync() or gradient_accumulation_steps");
+  reduced_ = false;
+}
+
 void DistributedDataParallel::backward(const Var& loss, float loss_grad) {
+  check_not_reduced();
   start_backward(loss.require_tape(), loss, loss_grad / static_cast<float>(team_.size()), {});
   finish();
 }
 
 void DistributedDataParallel::backward_without_sync(const Var& loss, float loss_grad) {
+  check_not_reduced();
   Tape& tape = loss.require_tape();
   tape.check_belongs(parameters_);
   tape.backward(loss, loss_grad / static_cast<float>(team_.size()));
@@ -50,6 +68,7 @@ void DistributedDataParallel::start_backward(Tape& tape, const Var& loss, float 
 
 std::span<const double> DistributedDataParallel::finish() {
   reducer_.finish();
+  reduced_ = team_.size() > 1;
   if (summing_ != nullptr) summing_->wait();
   return sums_;
 }

@@ -44,12 +44,15 @@ class HEARTH_API DistributedDataParallel {
   const GradientReducer& reducer() const { return reducer_; }
 
  private:
+  void check_not_reduced();
+
   ParameterStore& parameters_;
   Team team_;
   Partition partition_;
   GradientReducer reducer_;
   std::vector<double> sums_;
   comm::WorkPtr summing_;
+  bool reduced_ = false;  // since the last zero_grad(), as far as is known
 };
 
 }  // namespace hearth::parallel

@@ -24,6 +24,7 @@ class CallbackHandler {
     called_ = !callbacks_.empty();
   }
 
+  void begin_run() { control_ = {}, called_ = false; }  // withdraws what was asked for before
   // The requests of all ranks. Every rank calls it after the same events.
   const TrainerControl& requests();
   TrainerControl take_requests();  // the same, and withdraws them

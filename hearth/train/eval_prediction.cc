@@ -61,16 +61,18 @@ void EvalPrediction::add(std::span<const std::int64_t> items, const Batch& batch
         sequences);
   for (const auto& [name, var] : output.logits) {
     const Tensor& logits = var.value();
-    const std::int64_t rows = logits.shape()[0];
-    set_rows(logits_.try_emplace(name, items_).first->second, items, bounds_of(name, rows, logits.size() / rows, batch),
-             logits.data<float>());
+    set_rows(logits_.try_emplace(name, items_).first->second, items,
+             bounds_of(name, logits.rows(), logits.row_size(), batch), logits.data<float>());
   }
   for (const auto& [name, labels] : batch.labels)
     set_rows(labels_.try_emplace(name, items_).first->second, items, bounds_of(name, std::ssize(labels), 1, batch),
              labels.data());
-  for (const auto& [name, targets] : batch.float_labels)
+  for (const auto& [name, targets] : batch.float_labels) {
+    check(std::ssize(targets) % sequences == 0, "[EvalPrediction] {} has {} targets for {} sequences", name,
+          targets.size(), sequences);
     set_rows(labels_.try_emplace(name, items_).first->second, items,
              bounds_of(name, sequences, std::ssize(targets) / sequences, batch), targets.data());
+  }
 }
 
 void EvalPrediction::gather(const parallel::Team& team) {

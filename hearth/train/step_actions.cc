@@ -32,6 +32,7 @@ StepActions::StepActions(Trainer& trainer, TrainerCore& core, LearningRate& lear
     : trainer_(trainer), core_(core), learning_rate_(learning_rate), nan_guard_(nan_guard), checkpoints_(checkpoints) {}
 
 void StepActions::before_first_step(bool ends_epoch) {
+  core_.callbacks.begin_run();
   core_.callbacks.call(&TrainerCallback::on_train_begin, core_.progress());
   stop_ = stop_ || core_.callbacks.requests().should_training_stop;
   if (core_.args.eval_on_start && !stop_) log_evaluation(core_.evaluation(trainer_));

@@ -25,7 +25,9 @@ Metrics Trainer::evaluate(const DatasetPtr& dataset) {
   return metrics;
 }
 
-void Trainer::save_model(const std::filesystem::path& folder) const { core_->save_model(folder); }
+void Trainer::save_model(const std::filesystem::path& folder) const {
+  if (core_->saves()) core_->save_model(folder);
+}
 void Trainer::add_callback(std::shared_ptr<TrainerCallback> callback) { core_->callbacks.add(std::move(callback)); }
 
 bool Trainer::was_finished() const { return core_->was_finished; }

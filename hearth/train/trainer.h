@@ -78,7 +78,7 @@ class HEARTH_API Trainer {
   using Predicted = std::function<void(std::span<const std::int64_t> items, const Batch&, const nn::ModelOutput&)>;
   void predict_batches(const Dataset& dataset, const Predicted& predicted);
 
-  // config.json, model.safetensors and what save_beside adds. For the ranks that save.
+  // config.json, model.safetensors and what save_beside adds. All ranks may call it; those that save write.
   void save_model(const std::filesystem::path& folder) const;
   bool saves() const;  // whether this rank writes the model's files
 

@@ -130,6 +130,43 @@ TEST(Accelerator, GatherForMetricsHasEveryItemOnce) {
   });
 }
 
+TEST(Accelerator, GatherForMetricsTakesSeveralValuesPerItem) {
+  parallel::run_team(2, [](const parallel::Team& team) {
+    Accelerator accelerator({}, team);
+    DataLoader loader = accelerator.prepare(DataLoader(texts(3), {.batch_size = 2}));
+    for (const BatchPtr& batch : loader) {
+      const std::vector<float> pairs(2 * static_cast<std::size_t>(batch->sequences()));
+      EXPECT_EQ(accelerator.gather_for_metrics(pairs).size(), 6u) << "the fourth item is a repetition";
+      EXPECT_TRUE(
+          contains(error_of([&] { accelerator.gather_for_metrics(std::vector<float>(1)); }), "2 values for 4 items"));
+    }
+  });
+}
+
+TEST(Accelerator, ASecondBackwardAfterTheRanksHaveAveragedIsAnError) {
+  parallel::run_team(2, [](const parallel::Team& team) {
+    Accelerator accelerator({}, team);
+    const auto classifier = std::make_shared<Classifier>();
+    auto [model, optimizer] = accelerator.prepare(classifier, optim::adamw(classifier->parameters()));
+    const BatchPtr batch = texts(4)->collate(std::vector<std::int64_t>{0, 1, 2, 3}, 0);
+    accelerator.backward(model(batch).loss);
+    EXPECT_TRUE(
+        contains(error_of([&] { accelerator.backward(model(batch).loss); }), "averaged over the ranks already"));
+    optimizer.step();
+    optimizer.zero_grad();
+    accelerator.backward(model(batch).loss);
+  });
+}
+
+TEST(Accelerator, APreparedModelMayOutliveIt) {
+  std::optional<PreparedModel> model;
+  {
+    Accelerator accelerator({}, parallel::Team());
+    model = accelerator.prepare(std::make_shared<Classifier>());
+  }
+  EXPECT_TRUE((*model)(texts(1)->collate(std::vector<std::int64_t>{0}, 0)).loss.defined());
+}
+
 TEST(Accelerator, EvaluationRecordsNothingAndHasNoDropout) {
   Accelerator accelerator({}, parallel::Team());
   PreparedModel model = accelerator.prepare(std::make_shared<Classifier>(0.5f));

@@ -30,6 +30,14 @@ TEST(LrScheduler, SetsTheRateOfTheFirstUpdateAtOnceAndOfTheNextWithEachStep) {
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_DOUBLE_EQ(rates[i], expected[i]) << i;
 }
 
+TEST(Optimizer, StepTakesZeroForParametersThatNoBackwardReached) {
+  OneWeight model;
+  model.parameters.grad().data<float>()[0] = std::nanf("");
+  model.parameters.zero_grad();
+  adamw(model.parameters, {.lr = 0.5, .weight_decay = 0})->step();
+  EXPECT_EQ(model.weight(), 2);
+}
+
 TEST(AdamW, DecaysAllParametersAsTorchDoes) {
   OneWeight model, other;
   const auto optimizer = adamw(model.parameters, {.lr = 0.5, .weight_decay = 0.1});
