@@ -160,6 +160,31 @@ TEST_F(Refusals, OfShapes) {
   for (const auto& [sentence, action] : rows) EXPECT_EQ(error_of(action), sentence);
 }
 
+TEST_F(Refusals, OfValuesWhoseGradientWouldBeLost) {
+  const std::string sentence =
+      "[add] another tape recorded an input, or the pass that computed it is over, so its gradient would be lost: run "
+      "all passes that a loss depends on with one Tape, or give Var(x.value()) where no gradient is needed";
+  const Var x = values({5, 4});
+  Tape other_tape;
+  Context other = ctx_;
+  other.tape = &other_tape;
+  const Var of_other = scale(other, x, 2);
+  EXPECT_EQ(error_of([&] { add(ctx_, x, of_other); }), sentence);
+  EXPECT_FALSE(add(ctx_, Var(x.value()), Var(of_other.value())).needs_grad());
+  sum(other, of_other).backward();
+  EXPECT_EQ(error_of([&] { add(other, x, of_other); }), sentence);
+  Context without_tape = ctx_;
+  without_tape.tape = nullptr;
+  EXPECT_FALSE(add(without_tape, x, of_other).needs_grad());
+}
+
+TEST_F(Refusals, NotOfValuesThatACheckpointedBodyReads) {
+  const Var x = values({5, 4}), y = scale(ctx_, x, 3);
+  const Var z = checkpointed(ctx_, x, [&](Context& ctx, const Var& a) { return add(ctx, a, y); });
+  sum(ctx_, z).backward();
+  EXPECT_EQ(x.grad().data<float>()[0], 4);
+}
+
 TEST_F(Refusals, OfDtypes) {
   const Var x = values({5, 4}), whole = values({5, 4}, DType::i64), half = values({5, 4}, DType::bf16);
   const auto norm = [&](const Var& a, const Var& residual) {
