@@ -130,14 +130,17 @@ TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const paral
   if (args_.training.do_train && team_.is_first()) held_.emplace(args_.training);
   checkpoint_ = checkpoint_for_all(args_.training, team_);
   const tasks::ModelArguments& names = args_.model;
-  const std::filesystem::path model_folder = find_model(names, names.model_name_or_path);
+  const bool is_new = names.model_name_or_path.empty();
+  const std::filesystem::path model_folder = is_new ? "" : find_model(names, names.model_name_or_path);
   const std::filesystem::path tokenizer_folder =
       find_model(names, names.tokenizer_name.value_or(names.model_name_or_path));
   const models::LoadOptions options = load_options(args_);
   if (team_.is_first())
     check_inputs_stay(args_.training, checkpoint_, std::array{model_folder, tokenizer_folder, options.config_folder});
   tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder);
-  const models::Config config = models::load_config(model_folder, options);
+  const models::Config config =
+      is_new ? models::new_config(names.model_type.value_or(""), tokenizer_->vocab_size(), options)
+             : models::load_config(model_folder, options);
   team_.check_agreement(agreed_values_of(config));
   if (team_.is_first()) {
     log_settings(args_.resolved, args_.training);
@@ -150,7 +153,11 @@ TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const paral
   TrainingArguments training = args_.training;
   if (const DatasetPtr data = task_.train_data(); data != nullptr && data->size() > 0)
     training.per_device_train_batch_size = check_memory(*model_, training, *data, team_, processes_of_host);
-  model_->load_weights(model_folder, options.seed, options.ignore_mismatched_sizes);
+  if (is_new) {
+    model_->initialise(options.seed);
+  } else {
+    model_->load_weights(model_folder, options.seed, options.ignore_mismatched_sizes);
+  }
   trainer_.emplace(model_, std::move(training), trainer_options());
 }
 
@@ -234,6 +241,7 @@ void TaskRun::evaluate() {
   const std::vector<std::string> suffixes = task_.evaluation_suffixes();
   for (std::size_t set = 0; set < suffixes.size(); ++set) {
     Metrics metrics = task_.evaluate(*trainer_, set);
+    if (team_.is_first()) metrics.update(task_.derived_metrics(metrics));
     if (args_.training.do_train) metrics.set("epoch", trainer_->state().epoch);
     if (args_.training.include_num_input_tokens_seen)
       metrics.set("num_input_tokens_seen", trainer_->state().num_input_tokens_seen);

@@ -18,6 +18,11 @@ class HEARTH_API Dataset {
   // A batch of these items; `first_sample` is the first item's number in the global batch. Several threads may call it
   // at the same time: batches of training are made ahead while an evaluation makes its own.
   virtual BatchPtr collate(std::span<const std::int64_t> items, std::uint32_t first_sample) const = 0;
+  // The same in an epoch of training, from 0 on: for items that change with it, such as texts that are masked anew.
+  virtual BatchPtr collate_in_epoch(std::int64_t /*epoch*/, std::span<const std::int64_t> items,
+                                    std::uint32_t first_sample) const {
+    return collate(items, first_sample);
+  }
 };
 
 using DatasetPtr = std::shared_ptr<const Dataset>;

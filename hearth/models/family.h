@@ -45,6 +45,7 @@ struct Family {
   DropoutRate token_dropout;
   std::optional<MaskedLmVariant> masked_lm;
   std::span<const std::string_view> fields;  // that config.json may leave out and --config_overrides may set
+  io::Json (*defaults)() = nullptr;          // config.json of a new model, as transformers' class of it; may be null
 };
 
 const Family& family_of(const Config& config);  // an error names the supported model types

@@ -29,7 +29,9 @@ struct HeadSpec {
   std::optional<std::string> finetuning_task = {};  // config.json's field of that name; empty: as it is
 };
 
-// The layers behind the backbone: hidden states (T, H) in, logits and, where the batch has labels, the loss out.
+// The layers behind the backbone: hidden states (T, H) in, logits and, where the batch has labels, the loss out. Masked
+// language modelling gives one of the two: logits (T, V) without labels; with them the loss and, in a pass without a
+// tape, "predictions" (T), the most likely token at each labelled position and -1 elsewhere.
 class Head {
  public:
   virtual ~Head() = default;

@@ -18,8 +18,13 @@ Pretrained::Pretrained(Config config, HeadKind head, const Freezing& freezing)
 }
 
 std::int64_t Pretrained::logits_per_token() const {
-  if (head_kind_ == HeadKind::sequence_classification) return 0;
-  return head_kind_ == HeadKind::masked_lm ? backbone_.config().vocab_size : config_.num_labels();
+  const bool per_token = head_kind_ == HeadKind::question_answering || head_kind_ == HeadKind::token_classification;
+  return per_token ? config_.num_labels() : 0;
+}
+
+bool Pretrained::multiplies(const Parameter& parameter) const {
+  const bool is_tied = head_kind_ == HeadKind::masked_lm && &parameter == &backbone_.word_embeddings();
+  return parameter.shape.rank() == 2 && (!parameter.is_embedding || is_tied);
 }
 
 void Pretrained::load_weights(const std::filesystem::path& folder, std::uint64_t seed, bool ignores_shapes) {

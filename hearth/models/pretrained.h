@@ -33,7 +33,10 @@ class Pretrained final : public nn::Model {
   const nn::TransformerConfig& backbone_config() const { return backbone_.config(); }
   std::int64_t max_positions() const { return backbone_.config().max_tokens(); }
   std::int64_t layers_in_backward() const { return backbone_.layers_in_backward(); }
-  std::int64_t logits_per_token() const;                             // 0 if the head has logits per sequence
+  HeadKind head() const { return head_kind_; }
+  std::int64_t logits_per_token() const;  // kept in training: 0 if the head has logits per sequence, or none
+  // Whether matmuls read it: all matrices but embeddings, and those of words if masked language modelling ties them.
+  bool multiplies(const Parameter& parameter) const;
   const std::string& architecture() const { return architecture_; }  // "BertForQuestionAnswering"
   const std::string& prefix() const { return prefix_; }              // "bert.": of the backbone's parameters
 
@@ -59,6 +62,9 @@ struct LoadOptions {
 std::unique_ptr<Pretrained> outline(Config config, const HeadSpec& head, const Freezing& freezing = {});
 // The folder's config.json with the overrides.
 Config load_config(const std::filesystem::path& folder, const LoadOptions& options = {});
+// The config of a new model: that of options.config_folder or, without one, the defaults of the model type, with the
+// overrides. Its vocabulary grows to `tokens`, if it is smaller, as run_mlm.py does it.
+Config new_config(std::string_view model_type, std::int64_t tokens, const LoadOptions& options = {});
 std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, const HeadSpec& head,
                                             const LoadOptions& options = {});
 // The same with every weight initialised.

@@ -29,7 +29,7 @@ RunArguments parse_run_arguments(const TaskCommand& command, Task& task, std::sp
                   "A unique prefix of a flag is enough: --max_train 100 is --max_train_samples 100.",
                   command.description));
   options.examples(examples(command));
-  declare(options, result.model);
+  declare(options, result.model, task.start());
   task.declare(options);
   declare(options, result.training);
   parse_flags_or_file(options, words);
@@ -40,6 +40,7 @@ RunArguments parse_run_arguments(const TaskCommand& command, Task& task, std::sp
   as_usage([&] {
     take_precision_of_launcher(result.training);
     result.training.validate();
+    check_start(result.model);
     task.validate(result.training);
   });
   result.resolved = options.values();

@@ -12,6 +12,7 @@
 #include "hearth/metrics/metrics.h"
 #include "hearth/models/head.h"
 #include "hearth/parallel/team.h"
+#include "hearth/tasks/common/model_arguments.h"
 #include "hearth/tasks/common/token_rows.h"
 #include "hearth/tokenizer/tokenizer.h"
 #include "hearth/train/trainer.h"
@@ -48,6 +49,7 @@ class Task {
  public:
   virtual ~Task() = default;
 
+  virtual ModelStart start() const { return ModelStart::pretrained; }
   virtual void declare(Arguments& options) = 0;                  // its own flags
   virtual void validate(const TrainingArguments& training) = 0;  // after parsing; throws Error
   // That the run's files can be opened: a wrong path is the first thing that a user is told of. Throws Error.
@@ -61,7 +63,9 @@ class Task {
   virtual std::vector<std::string> evaluation_suffixes() const { return {""}; }
   virtual std::int64_t evaluation_size(std::size_t set) const = 0;
   virtual Metrics evaluate(Trainer& trainer, std::size_t set) = 0;  // names begin with eval_; writes files, if any
-  virtual Metrics predict(Trainer& trainer) = 0;                    // writes the predictions; may return no metrics
+  // Beside the metrics of the last evaluation, in the first process; not of those in mid-training.
+  virtual Metrics derived_metrics(const Metrics& /*evaluated*/) const { return {}; }
+  virtual Metrics predict(Trainer& trainer) = 0;  // writes the predictions; may return no metrics
 
   // After the final evaluation, in the first process: text for the terminal beside the metrics. May write files.
   virtual std::string report(const std::filesystem::path& /*output_dir*/) const { return ""; }

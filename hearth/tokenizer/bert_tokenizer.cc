@@ -209,6 +209,13 @@ Encoding BertTokenizer::build(const TokenizedText& first, const TokenizedText& s
 }
 
 // Ids without a token are left out.
+std::vector<std::int32_t> BertTokenizer::special_ids() const {
+  std::vector<std::int32_t> ids;
+  for (const AddedToken& token : config_.added_tokens)
+    if (token.special) ids.push_back(token.id);
+  return ids;
+}
+
 std::string BertTokenizer::decode(const std::vector<std::int32_t>& ids, bool skip_special_tokens) const {
   std::vector<std::string> tokens;
   for (const std::int32_t id : ids) {

@@ -46,6 +46,8 @@ class BertTokenizer final : public Tokenizer {
   std::int32_t cls_id() const override { return cls_id_; }
   std::int32_t unk_id() const override { return unk_id_; }
   std::int32_t pad_id() const override { return pad_id_; }
+  std::optional<std::int32_t> mask_id() const override { return id_of(config_.mask_token); }
+  std::vector<std::int32_t> special_ids() const override;
   std::int64_t model_max_length() const override { return config_.model_max_length; }
   std::int64_t special_tokens(bool pair) const override { return pair ? 3 : 2; }
   Encoding build(const TokenizedText& first) const override;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,7 +59,9 @@ class HEARTH_API Tokenizer {
   virtual std::int32_t cls_id() const = 0;
   virtual std::int32_t unk_id() const = 0;
   virtual std::int32_t pad_id() const = 0;
-  virtual std::int64_t model_max_length() const = 0;  // or kUnlimited
+  virtual std::optional<std::int32_t> mask_id() const = 0;
+  virtual std::vector<std::int32_t> special_ids() const = 0;  // all_special_ids of transformers, ascending
+  virtual std::int64_t model_max_length() const = 0;          // or kUnlimited
   // The number of special tokens that one text, or a pair, gets.
   virtual std::int64_t special_tokens(bool pair) const = 0;
   virtual Encoding build(const TokenizedText& first) const = 0;

@@ -150,7 +150,8 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
     MicroBatches step;
     for (; next < batches.size() && std::ssize(step) < args.gradient_accumulation_steps; ++next)
       step.push_back(collate(train_data_, batches[next],
-                             static_cast<std::uint32_t>((std::ssize(step) * team.size() + team.rank()) * batch)));
+                             static_cast<std::uint32_t>((std::ssize(step) * team.size() + team.rank()) * batch),
+                             epoch));
     return step.empty() ? std::nullopt : std::optional(std::move(step));
   };
   std::int64_t batches_done = next;

@@ -54,6 +54,12 @@ std::string tags(int count) {  // CoNLL
   });
 }
 
+std::string texts(int count) {
+  return rows(count, [](const auto& person, const auto& town, int) {
+    return fmt::format("{} the weaver lives in {}.\n", person, town);
+  });
+}
+
 struct TaskCase {
   std::string name, command, ending;
   std::string (*contents)(int rows) = nullptr;  // null: the questions of the fixtures
@@ -68,6 +74,9 @@ const TaskCase kTasks[] = {
     {"several_labels", "run_classification --max_seq_length 64", ".json", several_labels, "f1", "predict_results.txt"},
     {"regression", "run_classification --max_seq_length 64", ".csv", scores, "loss", "predict_results.txt"},
     {"run_ner", "run_ner --max_seq_length 64", ".conll", tags, "f1", "predictions.txt"},
+    // One masked token per text, so that the mean over tokens is that over texts, whatever the number of ranks.
+    {"run_mlm", "run_mlm --line_by_line --whole_word_mask --mlm_probability 0.01", ".txt", texts, "loss",
+     "predict_results.json"},
 };
 
 class EveryTask : public ProgramTest, public testing::WithParamInterface<TaskCase> {

@@ -140,8 +140,17 @@ TEST(MemoryEstimateTest, KnowsTheHeads) {
   };
   const double logits = 2 * 4.0 * 8 * kSequence;  // and their gradients, per label
   EXPECT_EQ(activations(HeadKind::question_answering) - activations(HeadKind::sequence_classification), 2 * logits);
-  EXPECT_EQ(activations(HeadKind::masked_lm) - activations(HeadKind::sequence_classification),
-            static_cast<double>(tiny()->backbone_config().vocab_size) * logits);
+  const nn::TransformerConfig encoder = tiny()->backbone_config();
+  const double masked = 0.15 * 8 * kSequence;  // positions: four arrays of hidden states, and one of logits
+  EXPECT_NEAR(activations(HeadKind::masked_lm) - activations(HeadKind::sequence_classification),
+              4.0 * masked * static_cast<double>(4 * encoder.hidden + encoder.vocab_size), 1);
+}
+
+TEST(MemoryEstimateTest, CountsTheCopiesOfTiedWordEmbeddings) {
+  const auto copies = [](HeadKind head) { return estimate_memory(*tiny({}, head), small_plan(DType::bf16)).copies; };
+  const nn::TransformerConfig encoder = tiny()->backbone_config();
+  EXPECT_GE(copies(HeadKind::masked_lm) - copies(HeadKind::question_answering),
+            2.0 * static_cast<double>(encoder.vocab_size * encoder.hidden));
 }
 
 TEST(MemoryEstimateTest, ShardingDividesTheOptimizersState) {

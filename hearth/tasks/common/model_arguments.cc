@@ -1,13 +1,21 @@
 #include "hearth/tasks/common/model_arguments.h"
 
+#include "hearth/base/check.h"
+
 namespace hearth::tasks {
 
-void declare(Arguments& options, ModelArguments& arguments) {
+void declare(Arguments& options, ModelArguments& arguments, ModelStart start) {
   options.section("Model");
-  options
-      .add("model_name_or_path", &arguments.model_name_or_path, "model folder, or model name in the Hugging Face cache")
-      .required()
-      .per_process();
+  Arguments::Option& model = options
+                                 .add("model_name_or_path", &arguments.model_name_or_path,
+                                      "model folder, or model name in the Hugging Face cache")
+                                 .per_process();
+  if (start == ModelStart::pretrained) {
+    model.required();
+  } else {
+    options.add("model_type", &arguments.model_type,
+                "instead of model_name_or_path: start from nothing, with a new model of this type, such as bert");
+  }
   options.add("config_name", &arguments.config_name, "folder or name of the config, if not that of the model")
       .per_process();
   options.add("tokenizer_name", &arguments.tokenizer_name, "folder or name of the tokenizer, if not that of the model")
@@ -29,6 +37,12 @@ void declare(Arguments& options, ModelArguments& arguments) {
   options.ignored_switches({"use_auth_token"}, "downloads from the Hub are not implemented yet");
   options.ignored_switches({"trust_remote_code"}, "Hearth never runs code from a model folder");
   options.ignored_switches({"use_fast_tokenizer"}, "the only tokenizer is a fast one");
+}
+
+void check_start(const ModelArguments& arguments) {
+  const bool is_new = (arguments.model_type || arguments.config_name) && arguments.tokenizer_name;
+  check(!arguments.model_name_or_path.empty() || is_new,
+        "no model was given: add --model_name_or_path, or --model_type and --tokenizer_name to start from nothing");
 }
 
 }  // namespace hearth::tasks

@@ -36,6 +36,13 @@ void TokenRows::append(const TokenRows& rows) {
   type_ids.insert(type_ids.end(), rows.type_ids.begin(), rows.type_ids.end());
 }
 
+void TokenRows::keep_first(std::int64_t count) {
+  if (count >= rows()) return;
+  starts.resize(static_cast<std::size_t>(count) + 1);
+  ids.resize(static_cast<std::size_t>(tokens()));
+  type_ids.resize(ids.size());
+}
+
 void TokenRows::check_whole(std::int64_t vocab_size, std::int64_t max_length) const {
   constexpr std::uint8_t kLastType = 1;
   check(!starts.empty() && starts.front() == 0 && starts.back() == std::ssize(ids) && type_ids.size() == ids.size(),

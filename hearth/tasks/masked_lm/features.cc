@@ -1,0 +1,57 @@
+#include "hearth/tasks/masked_lm/features.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "hearth/base/check.h"
+#include "hearth/tasks/common/tokenizing.h"
+
+namespace hearth::tasks {
+namespace {
+
+constexpr std::size_t kTextsPerGroup = 1000;  // the batch size of datasets.map
+
+using Tokens = std::vector<std::int32_t>;
+
+void append(TokenRows& rows, std::span<const std::int32_t> ids) {
+  rows.ids.insert(rows.ids.end(), ids.begin(), ids.end());
+  rows.type_ids.resize(rows.ids.size(), 0);
+  rows.starts.push_back(std::ssize(rows.ids));
+}
+
+void append_joined(TokenRows& rows, std::span<const Tokens> texts, std::size_t length) {
+  Tokens joined;
+  for (const Tokens& text : texts) joined.insert(joined.end(), text.begin(), text.end());
+  for (std::size_t begin = 0; begin + length <= joined.size(); begin += length)
+    append(rows, std::span(joined).subspan(begin, length));
+}
+
+}  // namespace
+
+TokenRows text_sequences(const Texts& texts, Grouping grouping, std::int64_t max_length, const TaskSetting& setting) {
+  const bool joins = grouping == Grouping::joined;
+  std::vector<Tokens> tokens(texts.rows.size());
+  for_each_row(texts.file, texts.size(), setting, [&](std::int64_t row) {
+    const std::string& text = texts.rows[static_cast<std::size_t>(row)];
+    if (!joins && is_blank(text)) return;
+    tokens[static_cast<std::size_t>(row)] =
+        joins ? setting.tokenizer->encode(text).ids : setting.tokenizer->encode_truncated(text, max_length).ids;
+  });
+  TokenRows rows;
+  if (joins) {
+    for (std::size_t begin = 0; begin < tokens.size(); begin += kTextsPerGroup)
+      append_joined(rows, std::span(tokens).subspan(begin, std::min(kTextsPerGroup, tokens.size() - begin)),
+                    static_cast<std::size_t>(max_length));
+    check(rows.rows() > 0,
+          "{} has too little text for one sequence of {} tokens: give more text, a smaller --max_seq_length, or "
+          "--line_by_line",
+          texts.file, max_length);
+  } else {
+    for (const Tokens& text : tokens)
+      if (!text.empty()) append(rows, text);
+  }
+  check_rows(rows, {}, texts.file, setting);
+  return rows;
+}
+
+}  // namespace hearth::tasks

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hearth::tasks {
+
+// The texts of a file, one per row.
+struct Texts {
+  std::string file;
+  std::vector<std::string> rows;
+
+  std::int64_t size() const { return static_cast<std::int64_t>(rows.size()); }
+};
+
+// ".txt, .json, .jsonl, .csv or .tsv", for help texts.
+std::string text_endings();
+
+// A .txt file has a text per line, empty lines included; other files have the column "text", or the first one. A file
+// without a text that is not blank is an Error.
+Texts read_texts(const std::string& file);
+
+bool is_blank(const std::string& text);
+
+// The first `percentage` of the rows for evaluation, the others for training, as run_mlm.py splits a file. An Error if
+// either has none.
+struct SplitTexts {
+  Texts train, validation;
+};
+SplitTexts split_texts(Texts texts, std::int64_t percentage);
+
+}  // namespace hearth::tasks
