@@ -16,7 +16,9 @@
 namespace hearth::io {
 namespace {
 
-constexpr int kMostLevels = 100;  // of lists, tuples and dicts
+// Beyond these a file is made to exhaust whoever walks over it: values may be shared, and each level double them.
+constexpr int kMostLevels = 100;
+constexpr std::uint64_t kMostValues = 10'000'000;
 
 enum Opcode : unsigned char {
   kMark = '(',
@@ -232,9 +234,14 @@ class PickleReader {
     return global;
   }
 
-  void push(PickleValue value) {
-    check(value.depth() <= kMostLevels, "{}: the pickle has more than {} levels of lists and dicts within each other",
+  void check_extent(const PickleValue::Extent& extent) const {
+    check(extent.depth <= kMostLevels, "{}: the pickle has more than {} levels of lists and dicts within each other",
           file_, kMostLevels);
+    check(extent.values <= kMostValues, "{}: the pickle has more than {} values", file_, kMostValues);
+  }
+
+  void push(PickleValue value) {
+    check_extent(value.extent());
     stack_.push_back(std::move(value));
   }
   void push_tuple(std::vector<PickleValue> items) { push(PickleValue::Tuple{std::move(items)}); }
@@ -257,33 +264,26 @@ class PickleReader {
     return items;
   }
 
-  // The list or dict on top of the stack, to which items of this depth are added.
+  // The list or dict on top of the stack, to which the items are added.
   template <class Container>
-  Container& open_container(int depth) {
+  Container& open_container(const std::vector<PickleValue>& items) {
     if (available() == 0) fail_as_damaged();
     PickleValue::Node& node = *stack_.back().node_;
     auto* const container = std::get_if<Container>(&node.data);
     if (container == nullptr || node.closed) fail_as_damaged();
-    node.depth = std::max(node.depth, 1 + depth);
-    check(node.depth <= kMostLevels, "{}: the pickle has more than {} levels of lists and dicts within each other",
-          file_, kMostLevels);
+    for (const PickleValue& item : items) node.extent.enclose(item.extent());
+    check_extent(node.extent);
     return *container;
   }
 
-  static int deepest(const std::vector<PickleValue>& items) {
-    int depth = 0;
-    for (const PickleValue& item : items) depth = std::max(depth, item.depth());
-    return depth;
-  }
-
   void append(std::vector<PickleValue> items) {
-    auto& list = open_container<PickleValue::List>(deepest(items));
+    auto& list = open_container<PickleValue::List>(items);
     for (PickleValue& item : items) list.items.push_back(std::move(item));
   }
 
   void set_items(std::vector<PickleValue> items) {
     if (items.size() % 2 != 0) fail_as_damaged();
-    auto& dict = open_container<PickleValue::Dict>(deepest(items));
+    auto& dict = open_container<PickleValue::Dict>(items);
     for (std::size_t i = 0; i < items.size(); i += 2)
       dict.items.emplace_back(std::move(items[i]), std::move(items[i + 1]));
   }

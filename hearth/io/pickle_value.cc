@@ -6,10 +6,10 @@
 namespace hearth::io {
 namespace {
 
-int deepest(const std::vector<PickleValue>& items) {
-  int depth = 0;
-  for (const PickleValue& item : items) depth = std::max(depth, item.depth());
-  return depth;
+PickleValue::Extent extent_of(const std::vector<PickleValue>& items) {
+  PickleValue::Extent extent{1, 1};
+  for (const PickleValue& item : items) extent.enclose(item.extent());
+  return extent;
 }
 
 template <class Key>
@@ -31,19 +31,27 @@ PickleValue::PickleValue(std::string value) : node_(std::make_shared<Node>(Node{
 PickleValue::PickleValue(Global value) : node_(std::make_shared<Node>(Node{std::move(value)})) {}
 
 PickleValue::PickleValue(List value) {
-  const int depth = 1 + deepest(value.items);
-  node_ = std::make_shared<Node>(Node{std::move(value), depth});
+  const Extent extent = extent_of(value.items);
+  node_ = std::make_shared<Node>(Node{std::move(value), extent});
 }
 
 PickleValue::PickleValue(Tuple value) {
-  const int depth = 1 + deepest(value.items);
-  node_ = std::make_shared<Node>(Node{std::move(value), depth});
+  const Extent extent = extent_of(value.items);
+  node_ = std::make_shared<Node>(Node{std::move(value), extent});
 }
 
 PickleValue::PickleValue(Dict value) {
-  int depth = 0;
-  for (const auto& [key, item] : value.items) depth = std::max({depth, key.depth(), item.depth()});
-  node_ = std::make_shared<Node>(Node{std::move(value), 1 + depth});
+  Extent extent{1, 1};
+  for (const auto& [key, item] : value.items) {
+    extent.enclose(key.extent());
+    extent.enclose(item.extent());
+  }
+  node_ = std::make_shared<Node>(Node{std::move(value), extent});
+}
+
+void PickleValue::Extent::enclose(const Extent& item) {
+  depth = std::max(depth, 1 + item.depth);
+  values += item.values;
 }
 
 PickleValue PickleValue::object(std::any value) {
@@ -66,6 +74,6 @@ const PickleValue* PickleValue::find(std::int64_t key) const {
   });
 }
 
-int PickleValue::depth() const { return node_->depth; }
+const PickleValue::Extent& PickleValue::extent() const { return node_->extent; }
 
 }  // namespace hearth::io

@@ -51,8 +51,13 @@ class PickleValue {
   const PickleValue* find(std::string_view key) const;
   const PickleValue* find(std::int64_t key) const;
 
-  // Levels of lists, tuples and dicts: 0 for other values.
-  int depth() const;
+  // What it takes to walk over a value.
+  struct Extent {
+    int depth = 0;             // levels of lists, tuples and dicts
+    std::uint64_t values = 1;  // with those within it; shared ones count each time
+    void enclose(const Extent& item);
+  };
+  const Extent& extent() const;
 
  private:
   friend class PickleReader;
@@ -73,7 +78,7 @@ struct PickleValue::Dict {
 
 struct PickleValue::Node {
   std::variant<None, bool, std::int64_t, double, std::string, List, Tuple, Dict, Global, std::any> data;
-  int depth = 0;
+  Extent extent = {};
   bool closed = false;  // a list or dict that takes no more items
 };
 

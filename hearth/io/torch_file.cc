@@ -229,9 +229,31 @@ class TorchReader {
   std::map<std::string, StoragePtr> storages_;  // by key
 };
 
+Json json_of(const PickleValue& value) {
+  if (const auto* const truth = value.get_if<bool>()) return *truth;
+  if (const auto* const integer = value.get_if<std::int64_t>()) return *integer;
+  if (const auto* const real = value.get_if<double>()) return *real;
+  if (const auto* const text = value.get_if<std::string>()) return *text;
+  const auto array_of = [](const std::vector<PickleValue>& items) {
+    Json array = Json::array();
+    for (const PickleValue& item : items) array.push_back(json_of(item));
+    return array;
+  };
+  if (const auto* const list = value.get_if<PickleValue::List>()) return array_of(list->items);
+  if (const auto* const tuple = value.get_if<PickleValue::Tuple>()) return array_of(tuple->items);
+  const auto* const dict = value.get_if<PickleValue::Dict>();
+  if (dict == nullptr) return nullptr;
+  Json object = Json::object();
+  for (const auto& [key, item] : dict->items)
+    if (const auto* const name = key.get_if<std::string>()) object[*name] = json_of(item);
+  return object;
+}
+
 }  // namespace
 
 PickleValue read_torch(const std::filesystem::path& path) { return TorchReader(path).read(); }
+
+Json read_torch_as_json(const std::filesystem::path& path) { return json_of(read_torch(path)); }
 
 std::vector<std::pair<std::string, TorchTensor>> read_state_dict(const std::filesystem::path& path) {
   const PickleValue value = read_torch(path);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/io/json_fwd.h"
 #include "hearth/io/pickle_value.h"
 #include "hearth/io/torch_tensor.h"
 #include "hearth/io/zip.h"
@@ -16,6 +17,10 @@ namespace hearth::io {
 
 // Tensors in the value are objects of type TorchTensor. Takes PyTorch's zip format and the one from before PyTorch 1.6.
 PickleValue read_torch(const std::filesystem::path& path);
+
+// The file as JSON, for states without tensors: tuples become arrays, and other objects null.
+// Keys that are not text are left out.
+Json read_torch_as_json(const std::filesystem::path& path);
 
 // The tensors of a state dict, in the order of the file. Values that are no tensors are left out.
 std::vector<std::pair<std::string, TorchTensor>> read_state_dict(const std::filesystem::path& path);

@@ -58,6 +58,9 @@ TEST(Pickle, RefusesEndlessDepth) {
   EXPECT_EQ(error_with(std::string(100, ']') + std::string(99, 'a') + "."), "");
   EXPECT_TRUE(contains(error_with(std::string(102, ']') + std::string(101, 'a') + "."), "more than 100 levels"));
   EXPECT_TRUE(contains(error_with(")" + std::string(101, '\x85') + "."), "more than 100 levels"));
+  std::string doubling = ")q\1";
+  for (int i = 0; i < 40; ++i) doubling += "h\1\x86q\1";
+  EXPECT_TRUE(contains(error_with(doubling + "."), "more than 10000000 values"));
   EXPECT_TRUE(contains(error_with("]q\1h\1a."), "is damaged"));
   EXPECT_TRUE(contains(error_with("]q\1\x85q\2"
                                   "0."),

@@ -77,7 +77,8 @@ TEST(TorchFile, TensorsAreNotCopied) {
 TEST(TorchFile, AModulesStateDictIsInItsOrder) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : read_state_dict(torch_fixture("module.bin"))) names.push_back(name);
-  EXPECT_EQ(names, (std::vector<std::string>{"dense.weight", "dense.bias", "norm.weight", "norm.bias"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"query.weight", "query.bias", "key.weight", "key.bias", "norm.weight",
+                                             "norm.bias", "table.weight", "unused.weight", "unused.bias"}));
 }
 
 TEST(TorchFile, RandomStatesAreRead) {
