@@ -74,7 +74,7 @@ class Loading {
     const bool may_be_new = rules_.may_be_new && rules_.may_be_new(part.name);
     if (!name) return (may_be_new ? new_ : missing_).push_back(part.name);
     used_.insert(*name);
-    const std::vector<std::int64_t>& shape = weights_.entry(*name).shape;
+    const std::vector<std::int64_t>& shape = weights_.shape(*name);
     if (std::ranges::equal(shape, part.shape.dims())) return;
     if (rules_.ignores_shapes && may_be_new) return new_.push_back(part.name);
     misshapen_.push_back(fmt::format("{} has shape ({}), but {} is needed{}", *name, fmt::join(shape, ", "),

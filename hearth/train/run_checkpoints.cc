@@ -8,11 +8,15 @@
 #include "hearth/io/folder_checksums.h"
 #include "hearth/io/json.h"
 #include "hearth/train/changed_settings.h"
+#include "hearth/train/training_plan.h"
 
 namespace hearth {
 
-RunCheckpoints::RunCheckpoints(TrainerCore& core, const SavedProgress& progress)
-    : core_(core), progress_(progress), keeper_(core.args.output_dir, core.args.save_total_limit) {}
+RunCheckpoints::RunCheckpoints(TrainerCore& core, const SavedProgress& progress, const LearningRate& learning_rate)
+    : core_(core),
+      progress_(progress),
+      learning_rate_(learning_rate),
+      keeper_(core.args.output_dir, core.args.save_total_limit) {}
 
 void RunCheckpoints::resume(const std::filesystem::path& checkpoint, std::int64_t max_steps) {
   load_progress(progress_, checkpoint);
@@ -39,11 +43,21 @@ void RunCheckpoints::save(bool only_model) {
       if (only_model) {
         core_.state.save(folder);
       } else {
-        save_progress(progress_, optimizer, folder);
+        save_progress(progress_, optimizer, folder, torch_format());
       }
     });
   core_.callbacks.call(&TrainerCallback::on_save, core_.progress(),
                        std::filesystem::path(core_.args.output_dir) / io::checkpoint_name(core_.state.global_step));
+}
+
+std::optional<TorchFormat> RunCheckpoints::torch_format() const {
+  const TrainingArguments& args = core_.args;
+  if (args.save_format == SaveFormat::safetensors) return std::nullopt;
+  return TorchFormat{.optimizer = optimizer_options(args),
+                     .initial_lr = args.learning_rate,
+                     .lr = learning_rate_.after(progress_.ddp.steps()),
+                     .seed = args.seed,
+                     .as_version_5 = args.save_format == SaveFormat::pytorch_v5};
 }
 
 void RunCheckpoints::load_best_model() const {

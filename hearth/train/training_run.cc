@@ -49,7 +49,7 @@ TrainingRun::TrainingRun(Trainer& trainer, TrainerCore& core, const std::optiona
       plan_(find_plan(checkpoint)),
       learning_rate_(core.args, plan_.max_steps),
       nan_guard_(core.args, core.team()),
-      checkpoints_(core, {*core.model, ddp_, scaler_, core.state, learning_rate_.plateau()}),
+      checkpoints_(core, {*core.model, ddp_, scaler_, core.state, learning_rate_.plateau()}, learning_rate_),
       actions_(trainer, core, learning_rate_, nan_guard_, checkpoints_),
       matmul_parameters_(matmul_parameters_of(core.model->parameters())) {
   if (core_.team().size() > 1)

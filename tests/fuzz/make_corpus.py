@@ -1,9 +1,11 @@
 """Writes the seeds of the fuzz targets: python3 make_corpus.py. Inputs that a fuzzer has found are added by hand."""
 import json
 import pathlib
+import pickle
 import struct
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
+TORCH = pathlib.Path(__file__).parents[1] / "fixtures" / "torch"
 
 CONTEXT = "Ada lives in Köln."
 ANSWERS = {"text": ["Köln"], "answer_start": [13]}
@@ -178,6 +180,19 @@ FEATURE_CACHE = {
 }
 
 
+SHARED = ["x", (1, 2)]
+PICKLE = {
+    "numbers": [0, 1, -1, 255, 65536, 2 ** 31, -(2 ** 62), 0.5, float("inf")],
+    "kinds": {"a": None, "b": True, 3: (), "d": [(), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)], "é": ["ü"]},
+    "shared": [SHARED, SHARED, {"again": SHARED}],
+    "global": pathlib.PurePosixPath,
+    "call": complex(1, 2),
+}
+
+TORCH_FILES = {name: TORCH / name for name in ("weights.bin", "old.bin", "module.bin", "command.bin", "rng_state.pth")}
+TORCH_OPTIMIZER = {"optimizer.pt": TORCH / "checkpoint" / "optimizer.pt"}
+
+
 def write(target, seeds, encode):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -199,3 +214,6 @@ for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("vocabula
     write(target, seeds, str.encode)
 for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE)]:
     write(target, seeds, lambda seed: seed)
+write("pickle", PICKLE, lambda value: pickle.dumps(value, protocol=2))
+for target, seeds in [("torch_file", TORCH_FILES), ("torch_optimizer", TORCH_OPTIMIZER)]:
+    write(target, seeds, pathlib.Path.read_bytes)
