@@ -18,6 +18,7 @@ are LFS files: their download is redirected to a second port, the "CDN".
 Faults, each for the files or URLs that contain TEXT, the first COUNT times (default: always):
     cut           the transfer ends after half of the bytes
     corrupt       one byte of the contents is wrong
+    slow          half a second passes before the contents come
     error         status 500
     no_range      range requests are answered with the whole file
     etag          the ETag is ../../../outside
@@ -38,6 +39,7 @@ import shutil
 import ssl
 import sys
 import threading
+import time
 import urllib.parse
 
 TOKENS = {"hf_test": "tester", "hf_other": "stranger"}
@@ -61,7 +63,7 @@ class File:
     def __init__(self, path, contents, lfs_threshold):
         self.path, self.contents, self.size = path, contents, len(contents)
         self.sha256 = hashlib.sha256(contents).hexdigest()
-        self.is_lfs = path.endswith(LFS_ENDINGS) or self.size > lfs_threshold
+        self.is_lfs = self.size > 0 and (path.endswith(LFS_ENDINGS) or self.size > lfs_threshold)
         pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{self.sha256}\nsize {self.size}\n".encode()
         self.pointer_size = len(pointer)
         self.blob_id = git_blob_id(pointer if self.is_lfs else contents)
@@ -376,6 +378,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.hub.fault("corrupt", path) and contents:
             contents = bytes([contents[0] ^ 1]) + contents[1:]
         cut = self.command == "GET" and self.hub.fault("cut", path)
+        if self.command == "GET" and self.hub.fault("slow", path):
+            time.sleep(0.5)
         headers = {"Content-Type": "application/octet-stream", "Accept-Ranges": "bytes", **headers}
         match = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if match and not self.hub.fault("no_range", path):
