@@ -32,6 +32,7 @@ RunArguments parse_run_arguments(const TaskCommand& command, Task& task, std::sp
   declare(options, result.model, task.start());
   task.declare(options);
   declare(options, result.training);
+  declare(options, result.hub);
   parse_flags_or_file(options, words);
   if (options.wants_help()) {
     result.help = options.help();
