@@ -33,6 +33,9 @@ bool parse_or_print_help(Arguments& arguments, std::span<const std::string> word
 int ask(std::span<const std::string> words);
 int tag(std::span<const std::string> words);
 int classify(std::span<const std::string> words);
+int embed(std::span<const std::string> words);
+int search(std::span<const std::string> words);
+int rerank(std::span<const std::string> words);
 int download(std::span<const std::string> words);
 int upload(std::span<const std::string> words);
 int train_tokenizer(std::span<const std::string> words);

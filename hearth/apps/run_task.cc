@@ -156,8 +156,8 @@ TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const paral
     explain(args_.training, team_);
   }
   const nn::TransformerConfig transformer = models::transformer_config(config);
-  task_.load(
-      {args_.training, tokenizer_, tokenizer_folder, config, transformer.max_tokens(), transformer.vocab_size, team_});
+  task_.load({args_.training, tokenizer_, tokenizer_folder, config, transformer.max_tokens(), transformer.vocab_size,
+              team_, model_folder});
   model_ = models::outline(config, task_.head(), options.freezing);
   TrainingArguments training = args_.training;
   if (const DatasetPtr data = task_.train_data(); data != nullptr && data->size() > 0)
@@ -177,6 +177,7 @@ TrainerOptions TaskRun::trainer_options() {
   options.team = team_;
   options.save_beside = [this](const std::filesystem::path& folder) {
     tokenizer_->save(folder);
+    task_.save_beside(folder);
     write_settings(folder);
   };
   if (args_.training.do_eval) options.evaluate = [this](Trainer& trainer) { return task_.evaluate(trainer, 0); };

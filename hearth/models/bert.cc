@@ -69,6 +69,7 @@ constinit const Family kBert{
     .token_dropout = {"classifier_dropout"},
     .masked_lm =
         MaskedLmVariant{"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions"},
+    .pooler = "pooler.dense",
     .fields = kBertFields,
     .defaults = bert_defaults};
 

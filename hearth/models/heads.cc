@@ -52,6 +52,11 @@ ProblemType guessed_problem(std::int64_t labels, const Batch& batch) {
                                                : ProblemType::single_label_classification;
 }
 
+// The family's pooler belongs to its bare model: it is neither used nor trained, but loaded and saved.
+void keep_pooler(const Parts& parts) {
+  if (!parts.family.pooler.empty()) parts.linear(parts.family.pooler, parts.encoder().hidden);
+}
+
 // Start and end logits of each token, (T) each.
 class SpanHead final : public Head {
  public:
@@ -191,10 +196,10 @@ class MaskedLmHead final : public Head {
 
 }  // namespace
 
-std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Config& config,
+std::unique_ptr<Head> make_head(const HeadSpec& spec, const Family& family, const Config& config,
                                 const nn::ParameterScope& root, const nn::Encoder& backbone) {
   const Parts parts{family, config, root, backbone};
-  switch (kind) {
+  switch (spec.kind) {
     case HeadKind::question_answering:
       return std::make_unique<SpanHead>(parts);
     case HeadKind::sequence_classification:
@@ -203,10 +208,13 @@ std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Confi
       return std::make_unique<TokenClassifier>(parts);
     case HeadKind::masked_lm:
       check(family.masked_lm.has_value(), "{}: {} has no head for {} here; bert has one", config.file(),
-            family.model_type, name_of(kind));
+            family.model_type, name_of(spec.kind));
       return std::make_unique<MaskedLmHead>(parts, *family.masked_lm);
+    case HeadKind::embedding:
+      keep_pooler(parts);
+      return make_embedding_head(spec.embedding);
   }
-  fail("[models] unknown head {}", static_cast<int>(kind));
+  fail("[models] unknown head {}", static_cast<int>(spec.kind));
 }
 
 }  // namespace hearth::models

@@ -12,7 +12,7 @@ std::unique_ptr<Pretrained> outline(Config config, const HeadSpec& head, const F
   if (!head.labels.empty()) config.set_labels(head.labels);
   if (head.problem) config.set_problem_type(*head.problem);
   if (head.finetuning_task) config.set_finetuning_task(*head.finetuning_task);
-  return std::make_unique<Pretrained>(std::move(config), head.kind, freezing);
+  return std::make_unique<Pretrained>(std::move(config), head, freezing);
 }
 
 Config load_config(const std::filesystem::path& folder, const LoadOptions& options) {

@@ -17,7 +17,7 @@ namespace hearth::models {
 class Pretrained final : public nn::Model {
  public:
   // Takes no memory for weights: load_weights does, once they are known to fit, or initialise.
-  Pretrained(Config config, HeadKind head, const Freezing& freezing = {});
+  Pretrained(Config config, const HeadSpec& head, const Freezing& freezing = {});
 
   // Loads every parameter from the folder's weights: f32, f16 or bf16, names with or without the prefix, old gamma/beta
   // names included. Missing parameters of the head are initialised, with a log line; any other missing parameter, or
@@ -35,13 +35,15 @@ class Pretrained final : public nn::Model {
   std::int64_t layers_in_backward() const { return backbone_.layers_in_backward(); }
   HeadKind head() const { return head_kind_; }
   std::int64_t logits_per_token() const;  // kept in training: 0 if the head has logits per sequence, or none
+  std::int64_t tokens_at_once(const Batch& batch) const;  // of a training pass: those of its largest chunk
   // Whether matmuls read it: all matrices but embeddings, and those of words if masked language modelling ties them.
   bool multiplies(const Parameter& parameter) const;
   const std::string& architecture() const { return architecture_; }  // "BertForQuestionAnswering"
-  const std::string& prefix() const { return prefix_; }              // "bert.": of the backbone's parameters
+  const std::string& prefix() const { return prefix_; }  // "bert.": of the backbone's parameters; empty: embeddings
 
  private:
   std::string config_json() const override;
+  bool is_bare() const { return head_kind_ == HeadKind::embedding; }  // parameters have no prefix, as in BertModel
 
   Config config_;
   HeadKind head_kind_;

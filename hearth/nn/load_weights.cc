@@ -105,8 +105,8 @@ class Loading {
   std::optional<std::string> stored_name(const std::string& name) const {
     if (auto found = weights_.stored_name(name)) return found;
     const std::string& prefix = rules_.optional_prefix;
-    return !prefix.empty() && name.starts_with(prefix) ? weights_.stored_name(name.substr(prefix.size()))
-                                                       : std::nullopt;
+    if (prefix.empty()) return std::nullopt;
+    return weights_.stored_name(name.starts_with(prefix) ? name.substr(prefix.size()) : prefix + name);
   }
 
   // Of a frozen parameter.

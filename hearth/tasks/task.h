@@ -29,6 +29,7 @@ struct TaskSetting {
   std::int64_t max_tokens = 0;             // of the longest sequence that the model reads
   std::int64_t vocab_size = 0;             // of the model: the largest token id + 1
   parallel::Team team;
+  std::filesystem::path model_folder = {};  // of the weights that training starts from
 };
 
 // An Error where a token id of the rows is beyond the model's vocabulary: the tokenizer is another model's.
@@ -69,6 +70,9 @@ class Task {
 
   // After the final evaluation, in the first process: text for the terminal beside the metrics. May write files.
   virtual std::string report(const std::filesystem::path& /*output_dir*/) const { return ""; }
+
+  // Files of the task's own, written beside the model and its tokenizer.
+  virtual void save_beside(const std::filesystem::path& /*folder*/) const {}
 
   virtual TaskCard card() const = 0;
   virtual std::string try_it(const std::string& model) const = 0;  // a command that uses the trained model

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "hearth/base/check.h"
+#include "hearth/tasks/embedding/run_embedding.h"
 #include "hearth/tasks/masked_lm/masked_lm.h"
 #include "hearth/tasks/question_answering/question_answering.h"
 #include "hearth/tasks/task.h"
@@ -37,6 +38,11 @@ constexpr std::array kCommands{
                 "Pretrains a model by masked language modelling on texts, from nothing or from a model, and evaluates "
                 "it.",
                 "--train_file texts.txt", make<MaskedLm>},
+    TaskCommand{
+        "run_embedding", "fine-tune a model to embed texts for search and similarity",
+        "Fine-tunes a model so that related texts have similar embeddings, from pairs, triplets or scored pairs, "
+        "as sentence-transformers does, and evaluates it.",
+        "--train_file pairs.jsonl --validation_file dev.jsonl", make<RunEmbedding>},
 };
 
 }  // namespace

@@ -152,6 +152,38 @@ TRAINING_STATE = {  # the byte that chooses the file, and the file
         "learning_rate": 1e-3, "best": 0.5, "evaluations_without_gain": 1, "cooldown_left": 0}}),
     "scaler": ("2", {"scale": 65536.0, "good_steps": 2, "skipped": 0}),
 }
+SENTENCE_TRANSFORMER = {  # the byte that chooses the file, and the file
+    "modules": ("0", [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+                      {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+                      {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]),
+    "dense": ("0", [{"path": "", "type": "a.Transformer"}, {"path": "2_Dense", "type": "a.Dense"}]),
+    "pooling": ("1", {"embedding_dimension": 8, "pooling_mode": ["mean", "cls"], "include_prompt": False}),
+    "flags": ("1", {"word_embedding_dimension": 8, "pooling_mode_cls_token": True, "pooling_mode_max_tokens": True}),
+    "length": ("2", {"max_seq_length": 256, "do_lower_case": True}),
+    "prompts": ("3", {"prompts": {"query": "q: ", "passage": "p: "}, "default_prompt_name": "query",
+                      "similarity_fn_name": "dot", "truncate_dim": 4}),
+}
+RETRIEVAL = {  # the byte that chooses the file, and the file; '0' is the first of three
+    "queries": "0" + json.dumps({"_id": 1, "text": "who"}) + "\n",
+    "corpus": "1" + json.dumps({"_id": "2", "title": "T", "text": "x"}) + "\n" + json.dumps({"_id": "3", "title": None, "text": "y"}),
+    "qrels": "2query-id\tcorpus-id\tscore\n1\t2\t0\n1\t1\t2.5\n9\t1\t1\n",
+    "unknown": "2h\n1\t7\t1\n",
+    "score": "2h\n1\t2\t--\n",
+}
+
+
+def npy(header, data, version=1):
+    text = header.encode()
+    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(text)) + text + data
+
+
+NPY = {
+    "matrix": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", bytes(24)),
+    "second": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }\n", b"", 2),
+    "vector": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", bytes(12)),
+    "wide": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }\n", bytes(8)),
+    "huge": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }\n", b""),
+}
 
 
 def safetensors(header, data):
@@ -218,12 +250,13 @@ write("json_records", JSON_RECORDS, as_json)
 write("json_records", {"lines": JSON_RECORDS["records"]}, lambda rows: b"\n".join(map(as_json, rows)))
 write("tokenizer_json", TOKENIZER_JSON, as_json)
 write("model_config", MODEL_CONFIG, as_json)
-for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_state", TRAINING_STATE)]:
+for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_state", TRAINING_STATE),
+                      ("sentence_transformer", SENTENCE_TRANSFORMER)]:
     write(target, seeds, lambda seed: seed[0].encode() + as_json(seed[1]))
 for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("vocabulary", VOCABULARY), ("yaml", YAML), ("hostfile", HOSTFILE),
-                      ("dataset_card", DATASET_CARD)]:
+                      ("dataset_card", DATASET_CARD), ("retrieval", RETRIEVAL)]:
     write(target, seeds, str.encode)
-for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE)]:
+for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE), ("npy", NPY)]:
     write(target, seeds, lambda seed: seed)
 write("pickle", PICKLE, lambda value: pickle.dumps(value, protocol=2))
 for target, seeds in [("torch_file", TORCH_FILES), ("torch_optimizer", TORCH_OPTIMIZER)]:

@@ -104,6 +104,10 @@ void declare(Arguments& options, ClassificationArguments& arguments) {
               "column of the label: texts or whole numbers are classes, fractions are regression, lists are several "
               "labels per text; label if not given");
   options.add("do_regression", &arguments.do_regression, "learn a number; if not given, the labels decide");
+  options.add(
+      "cross_encoder", &arguments.cross_encoder,
+      "train a reranker as CrossEncoder of sentence-transformers does: one score per pair, from labels between 0 "
+      "and 1, with binary cross entropy");
   options.add("metric_name", &arguments.metric_name,
               "metric of evaluations, or several with commas between them: accuracy, f1, f1_macro, "
               "matthews_correlation, mse, ...; if not given, accuracy, mse, or micro F1 for several labels");
@@ -120,6 +124,7 @@ void ClassificationArguments::validate(const TrainingArguments& training) {
   if (training.do_eval && !validation_file) validation_file = test_file;  // as run_classification.py
   validate_text(*this, training);
   if (do_regression.value_or(false)) check_not_weighted(*this);
+  check(!cross_encoder || !do_regression, "--cross_encoder and --do_regression exclude each other");
   check(!text_pair_column_names || text_column_names,
         "--text_pair_column_names needs --text_column_names, the columns of the first text");
 }

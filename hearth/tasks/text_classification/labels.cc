@@ -107,6 +107,11 @@ TextLabels encoded_labels(const TextRows& rows, const TextProblem& problem) {
     const auto record = static_cast<std::int64_t>(row) + 1;
     if (problem.is_regression()) {
       encoded.targets.push_back(number_of(rows, row));
+      check(!problem.ranks || (encoded.targets.back() >= 0 && encoded.targets.back() <= 1),
+            "{}: record {} has the score {}, but --cross_encoder learns scores between 0 and 1; divide them by their "
+            "highest value",
+            rows.file, record, encoded.targets.back());
+      if (problem.ranks) encoded.scores.push_back(rows.labels->number(row));
       continue;
     }
     const std::vector<std::string> names = names_of(*rows.labels, row);

@@ -17,6 +17,22 @@ namespace {
 
 using models::ProblemType;
 
+// A cross-encoder reads pairs whose labels are numbers.
+void check_scored_pairs(const TextData& data) {
+  const auto check_rows = [](const TextRows& rows) {
+    check(!rows.second.empty(),
+          "{}: --cross_encoder needs pairs of texts; name their columns with --text_column_names and "
+          "--text_pair_column_names",
+          rows.file);
+    const auto kind = rows.labels ? rows.labels->kind() : data::ColumnKind::number;
+    check(kind == data::ColumnKind::number || kind == data::ColumnKind::integer || kind == data::ColumnKind::boolean,
+          "{}: the labels are {}, but --cross_encoder learns scores between 0 and 1", rows.file, data::plural_of(kind));
+  };
+  if (data.train) check_rows(*data.train);
+  for (const TextRows& rows : data.evaluation) check_rows(rows);
+  for (const TextRows& rows : data.prediction) check_rows(rows);
+}
+
 }  // namespace
 
 TextData RunClassification::read(const TaskSetting& setting) const {
@@ -26,6 +42,7 @@ TextData RunClassification::read(const TaskSetting& setting) const {
     return columns_of(table);
   };
   TextData data = read_own_files(args_, setting.training, choose, LabelsIn::optional);
+  if (args_.cross_encoder) check_scored_pairs(data);
   if (setting.team.is_first() && setting.training.do_eval && args_.validation_file == args_.test_file)
     log_info("without --validation_file, --test_file is evaluated");
   data.problem = problem_in(data, setting);
@@ -43,6 +60,7 @@ TextData RunClassification::read(const TaskSetting& setting) const {
 TextColumns RunClassification::columns_of(const data::Table& table) const {
   const std::vector<std::string> removed = names_in(args_.remove_columns.value_or(""));
   for (const std::string& name : removed) table.at(name);
+  if (!args_.text_column_names && args_.cross_encoder) return pair_columns(table, label_column(), removed);
   if (!args_.text_column_names) return sentence_column(table, label_column(), removed);
   TextColumns columns{names_in(*args_.text_column_names), names_in(args_.text_pair_column_names.value_or("")),
                       args_.text_column_delimiter, label_column()};
@@ -58,6 +76,7 @@ TextColumns RunClassification::columns_of(const data::Table& table) const {
 TextProblem RunClassification::problem_in(const TextData& data, const TaskSetting& setting) const {
   const TextRows* labelled = data.train ? &*data.train : data.evaluation.empty() ? nullptr : &data.evaluation.front();
   const data::Column* labels = labelled == nullptr ? nullptr : &*labelled->labels;
+  if (args_.cross_encoder) return {ProblemType::regression, {}, true};
   const bool is_regression = args_.do_regression.value_or(labels && problem_of(*labels) == ProblemType::regression);
   if (!data.train) {
     std::vector<std::string> names;
@@ -92,7 +111,7 @@ std::vector<std::string> RunClassification::all_labels(const TextData& data, boo
 }
 
 TextMetrics RunClassification::metrics_of(const TextProblem& problem) const {
-  TextMetrics metrics{names_in(args_.metric_name.value_or(usual_metric(problem.type)))};
+  TextMetrics metrics{names_in(args_.metric_name.value_or(usual_metric(problem)))};
   for (const std::string& name : metrics.names) check_metric(name, problem);
   return metrics;
 }

@@ -77,7 +77,7 @@ TextData RunGlue::read_own(const TaskSetting& setting) const {
   data.problem = own_problem(data, setting);
   if (data.train && !data.problem.is_regression())
     for (const TextRows& rows : data.evaluation) check_same_kind(*data.train, rows);
-  data.metrics = {{usual_metric(data.problem.type)}};
+  data.metrics = {{usual_metric(data.problem)}};
   return data;
 }
 

@@ -17,7 +17,7 @@ namespace {
 using models::ProblemType;
 
 std::vector<std::string> metric_names(ProblemType problem) {
-  if (problem == ProblemType::regression) return {"mse", "pearson", "pearsonr", "spearmanr"};
+  if (problem == ProblemType::regression) return {"mse", "pearson", "pearsonr", "spearman", "spearmanr"};
   std::vector<std::string> names{"accuracy"};
   if (problem == ProblemType::single_label_classification) names.emplace_back("matthews_correlation");
   for (const char* score : {"f1", "precision", "recall"})
@@ -47,8 +47,16 @@ bool has_average(std::string_view name) {
 
 double regression_score(std::string_view name, const TextLabels& truth, const TextPredictions& predicted) {
   if (name == "mse") return metrics::mean_squared_error(std::span(truth.targets), predicted.numbers);
-  if (name == "spearmanr") return metrics::spearman(std::span(truth.targets), predicted.numbers);
+  if (name.starts_with("spearman")) return metrics::spearman(std::span(truth.targets), predicted.numbers);
   return metrics::pearson(std::span(truth.targets), predicted.numbers);
+}
+
+// As CrossEncoderCorrelationEvaluator, which computes in double.
+double ranking_score(std::string_view name, const TextLabels& truth, const TextPredictions& predicted) {
+  const std::vector<double>& wanted = truth.scores;
+  const std::vector<double> found(predicted.numbers.begin(), predicted.numbers.end());
+  if (name == "mse") return metrics::mean_squared_error(std::span(wanted), found);
+  return name.starts_with("spearman") ? metrics::spearman(wanted, found) : metrics::pearson(wanted, found);
 }
 
 double several_labels_score(std::string_view name, const TextProblem& problem, const TextLabels& truth,
@@ -78,9 +86,10 @@ std::vector<std::string> TextMetrics::keys() const {
   return keys;
 }
 
-std::string usual_metric(ProblemType problem) {
-  if (problem == ProblemType::regression) return "mse";
-  return problem == ProblemType::single_label_classification ? "accuracy" : "f1";
+std::string usual_metric(const TextProblem& problem) {
+  if (problem.ranks) return "pearson,spearman";
+  if (problem.is_regression()) return "mse";
+  return problem.has_several_labels() ? "f1" : "accuracy";
 }
 
 void check_metric(const std::string& name, const TextProblem& problem) {
@@ -98,7 +107,8 @@ Metrics text_scores(const TextMetrics& metrics, const TextProblem& problem, cons
   Metrics scores;
   double sum = 0;
   for (const std::string& name : metrics.names) {
-    const double score = problem.is_regression()        ? regression_score(name, truth, predicted)
+    const double score = problem.ranks                  ? ranking_score(name, truth, predicted)
+                         : problem.is_regression()      ? regression_score(name, truth, predicted)
                          : problem.has_several_labels() ? several_labels_score(name, problem, truth, predicted)
                                                         : one_label_score(name, metrics, problem, truth, predicted);
     scores.set(name, score);
