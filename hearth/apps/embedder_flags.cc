@@ -1,6 +1,6 @@
 #include "hearth/apps/embedder_flags.h"
 
-#include "hearth/io/hub_cache.h"
+#include "hearth/hub/model.h"
 
 namespace hearth::apps {
 
@@ -23,7 +23,7 @@ void EmbedderFlags::declare(Arguments& arguments) {
 }
 
 tasks::Embedder EmbedderFlags::embedder() const {
-  return {io::find_model(model, "", "main"),
+  return {hub::find_model(model, hub::ModelParts::all),
           {max_seq_length, tokens_per_batch, dtype_of(dtype), normalize, truncate_dim}};
 }
 

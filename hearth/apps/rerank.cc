@@ -10,8 +10,8 @@
 #include "hearth/base/check.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/data/record_format.h"
+#include "hearth/hub/model.h"
 #include "hearth/io/file.h"
-#include "hearth/io/hub_cache.h"
 #include "hearth/io/json.h"
 #include "hearth/tasks/common/trained_length.h"
 #include "hearth/tasks/text_classification/classifier.h"
@@ -97,7 +97,7 @@ int rerank(std::span<const std::string> words) {
   if (!parse_or_print_help(arguments, words)) return 0;
   as_usage([&] { check(args.query.has_value() == args.file.has_value(), "--query and --file belong together"); });
   if (args.file) io::check_readable(*args.file);
-  const std::filesystem::path folder = io::find_model(args.model, "", "main");
+  const std::filesystem::path folder = hub::find_model(args.model, hub::ModelParts::all);
   const std::int64_t length = args.max_seq_length.value_or(tasks::trained_length(folder, tokenizer::kUnlimited));
   tasks::TextClassifier reranker(folder, {length, args.batch_size, dtype_of(args.dtype)});
   check(reranker.label_count() == 1,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hearth/base/log.h"
+#include "hearth/base/progress.h"
 #include "hearth/base/shell_word.h"
 #include "hearth/io/file.h"
 #include "hearth/models/sentence_transformer.h"
