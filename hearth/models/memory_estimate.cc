@@ -119,13 +119,23 @@ class Activations {
   double tokens_, hidden_, wide_;
 };
 
+constexpr double kTile = 256;
+
+// A matmul that sums over the vocabulary: in 16 bits its right operand is packed, one tile wide.
+double vocabulary_operand(const nn::TransformerConfig& config, DType dtype) {
+  if (dtype == DType::f32) return 0;
+  const double width = std::min(kTile, static_cast<double>(config.hidden));
+  return width * static_cast<double>(config.vocab_size) * static_cast<double>(size_of(dtype));
+}
+
 // Scratch of one thread: one tile of a matmul, and one head of a sequence in attention.
-double work_space_of_thread(const nn::TransformerConfig& config, const MemoryPlan& plan) {
-  constexpr double kTile = 256;
+double work_space_of_thread(const Pretrained& model, const MemoryPlan& plan) {
+  const nn::TransformerConfig& config = model.backbone_config();
   const auto widest = static_cast<double>(std::max(config.hidden, config.intermediate));
   const double sums = kTile * kTile * kFloat, operands = 2 * kTile * widest * static_cast<double>(size_of(plan.dtype));
   const double query_rows = static_cast<double>(plan.longest * (config.hidden / config.heads)) * kFloat;
-  return sums + operands + 3 * query_rows;
+  const double of_head = model.head() == HeadKind::masked_lm ? vocabulary_operand(config, plan.dtype) : 0;
+  return sums + operands + 3 * query_rows + of_head;
 }
 
 }  // namespace
@@ -136,7 +146,7 @@ MemoryEstimate estimate_memory(const Pretrained& model, const MemoryPlan& plan) 
         plan.longest, plan.shards, plan.threads);
   MemoryEstimate estimate = of_parameters(model, plan);
   estimate.activations = Activations(model, plan).peak();
-  estimate.work_space = static_cast<double>(plan.threads) * work_space_of_thread(model.backbone_config(), plan);
+  estimate.work_space = static_cast<double>(plan.threads) * work_space_of_thread(model, plan);
   estimate.program = kProgramBytes;
   return estimate;
 }

@@ -92,6 +92,7 @@ TEST_F(MaskedLmTask, RoundsTheSplitAsPythonDoes) {
   EXPECT_EQ(sizes(70, 5), 4);  // 3.5
   EXPECT_EQ(sizes(400, 5), 20);
   EXPECT_EQ(sizes(2, 50), 1);
+  EXPECT_EQ(sizes(3, 5), 0);
 }
 
 TEST_F(MaskedLmTask, ReadsLinesAndColumns) {

@@ -22,6 +22,7 @@ TEST(Verify, PassesOnTheModelsOfTheRepository) {
   EXPECT_GT(outcome.made, 600);
   for (const auto& model : fs::directory_iterator(fixture("goldens") / "models"))
     EXPECT_TRUE(contains(outcome.all_lines, fmt::format("ok    models/{} loss", model.path().filename().string())));
+  EXPECT_TRUE(contains(outcome.all_lines, "ok    models/bert-mlm logits"));
 }
 
 TEST(Verify, AFolderWithoutGoldensIsAnError) {

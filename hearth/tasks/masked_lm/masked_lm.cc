@@ -73,9 +73,9 @@ void MaskedLm::load(const TaskSetting& setting) {
   if (training.do_train || (training.do_eval && !args_.validation_file)) {
     Texts train = read_texts(*args_.train_file);
     if (!args_.validation_file) {
-      SplitTexts split = split_texts(std::move(train), args_.validation_split_percentage);
-      train = std::move(split.train);
-      if (training.do_eval) evaluation_ = dataset(setting, split.validation, args_.max_eval_samples);
+      SplitTexts parts = split(std::move(train), training);
+      train = std::move(parts.train);
+      if (training.do_eval) evaluation_ = dataset(setting, parts.validation, args_.max_eval_samples);
     }
     if (training.do_train) train_data_ = dataset(setting, train, args_.max_train_samples);
   }
@@ -83,6 +83,17 @@ void MaskedLm::load(const TaskSetting& setting) {
     evaluation_ = dataset(setting, read_texts(*args_.validation_file), args_.max_eval_samples);
   if (training.do_predict) prediction_ = dataset(setting, read_texts(*args_.test_file), args_.max_predict_samples);
   if (train_data_ != nullptr) log_padding(train_data_->rows(), collate_options_);
+}
+
+SplitTexts MaskedLm::split(Texts texts, const TrainingArguments& training) const {
+  const std::string file = texts.file;
+  const std::int64_t rows = texts.size();
+  SplitTexts parts = split_texts(std::move(texts), args_.validation_split_percentage);
+  check((!training.do_train || parts.train.size() > 0) && (!training.do_eval || parts.validation.size() > 0),
+        "{} has {} rows, too few to evaluate on {} % of them and to train on the others: give more rows, another "
+        "--validation_split_percentage, or a --validation_file",
+        file, rows, args_.validation_split_percentage);
+  return parts;
 }
 
 MaskedLm::MaskedDatasetPtr MaskedLm::dataset(const TaskSetting& setting, const Texts& texts,

@@ -32,6 +32,7 @@ class MaskedLm final : public Task {
   using MaskedDatasetPtr = std::shared_ptr<const MaskedDataset>;
 
   std::int64_t max_length(const TaskSetting& setting) const;
+  SplitTexts split(Texts texts, const TrainingArguments& training) const;
   MaskedDatasetPtr dataset(const TaskSetting& setting, const Texts& texts,
                            std::optional<std::int64_t> max_samples) const;
 

@@ -10,6 +10,7 @@
 #include "hearth/data/table.h"
 #include "hearth/data/text_lines.h"
 #include "hearth/io/file.h"
+#include "hearth/tasks/common/text_features.h"
 
 namespace hearth::tasks {
 namespace {
@@ -35,13 +36,11 @@ std::vector<std::string> column_of(const std::string& file) {
 
 std::string text_endings() { return ".txt, " + data::record_endings(); }
 
-bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\n\v\f\r") == text.npos; }
-
 Texts read_texts(const std::string& file) {
   const bool is_text = std::filesystem::path(file).extension() == ".txt";
   Texts texts{file, is_text ? lines_of(file) : column_of(file)};
-  check(!std::ranges::all_of(texts.rows, is_blank), "{} has no text: give a file of {} with at least one row of words",
-        file, text_endings());
+  check(!std::ranges::all_of(texts.rows, [](const std::string& row) { return is_blank(row); }),
+        "{} has no text: give a file of {} with at least one row of words", file, text_endings());
   return texts;
 }
 
@@ -49,10 +48,6 @@ SplitTexts split_texts(Texts texts, std::int64_t percentage) {
   // As Python's round: a half goes to the even number.
   const auto first = static_cast<std::int64_t>(
       std::nearbyint(static_cast<double>(percentage) * static_cast<double>(texts.size()) / 100));
-  check(first > 0 && first < texts.size(),
-        "{} has {} rows, too few to evaluate on {} % of them and to train on the others: give more rows, another "
-        "--validation_split_percentage, or a --validation_file",
-        texts.file, texts.size(), percentage);
   SplitTexts split{{texts.file, {}}, {texts.file, {}}};
   const auto middle = texts.rows.begin() + first;
   split.validation.rows.assign(std::move_iterator(texts.rows.begin()), std::move_iterator(middle));

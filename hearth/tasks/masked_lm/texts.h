@@ -23,10 +23,7 @@ std::string text_endings();
 // without a text that is not blank is an Error.
 Texts read_texts(const std::string& file);
 
-bool is_blank(const std::string& text);
-
-// The first `percentage` of the rows for evaluation, the others for training, as run_mlm.py splits a file. An Error if
-// either has none.
+// The first `percentage` of the rows for evaluation, the others for training, as run_mlm.py splits a file.
 struct SplitTexts {
   Texts train, validation;
 };

@@ -11,8 +11,6 @@ std::vector<std::string> taken(std::vector<std::string>& texts, std::span<const 
   return some;
 }
 
-bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
-
 }  // namespace
 
 void TextRows::keep_first(std::optional<std::int64_t> count) {
