@@ -60,6 +60,7 @@ int embed(std::span<const std::string> words) {
   Arguments arguments("hearth embed", "Turns texts into embeddings, as SentenceTransformer.encode does.");
   declare(arguments, args);
   if (!parse_or_print_help(arguments, words)) return 0;
+  set_log_sink({});  // messages go to stderr: standard output has the results alone
   as_usage([&] {
     check(!args.text || !args.file, "give either --text or --file");
     check(!args.prompt || !args.prompt_name, "give either --prompt or --prompt_name");

@@ -8,6 +8,7 @@
 #include "hearth/apps/input_lines.h"
 #include "hearth/apps/text_file.h"
 #include "hearth/base/check.h"
+#include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/data/record_format.h"
 #include "hearth/hub/model.h"
@@ -95,6 +96,7 @@ int rerank(std::span<const std::string> words) {
       "per query.");
   declare(arguments, args);
   if (!parse_or_print_help(arguments, words)) return 0;
+  set_log_sink({});  // messages go to stderr: standard output has the results alone
   as_usage([&] { check(args.query.has_value() == args.file.has_value(), "--query and --file belong together"); });
   if (args.file) io::check_readable(*args.file);
   const std::filesystem::path folder = hub::find_model(args.model, hub::ModelParts::all);

@@ -7,6 +7,7 @@
 #include "hearth/apps/input_lines.h"
 #include "hearth/apps/text_file.h"
 #include "hearth/base/check.h"
+#include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
@@ -81,6 +82,7 @@ int search(std::span<const std::string> words) {
                       "\"text\"}, ...]}.");
   declare(arguments, args);
   if (!parse_or_print_help(arguments, words)) return 0;
+  set_log_sink({});  // messages go to stderr: standard output has the results alone
   as_usage([&] { check(!args.query || !args.queries_file, "give either --query or --queries_file"); });
   for (const std::string& file : {args.file, args.embeddings}) io::check_readable(file);
   tasks::Embedder embedder = args.embedder.embedder();

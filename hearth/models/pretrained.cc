@@ -46,6 +46,7 @@ void Pretrained::load_weights(const std::filesystem::path& folder, std::uint64_t
                     .config_file = config_.file(),
                     .optional_prefix = std::string(family_of(config_).prefix) + ".",
                     .may_be_new = belongs_to_head,
+                    .reports_new = !is_bare(),
                     .ignores_shapes = ignores_shapes,
                     .seed = seed});
 }

@@ -63,7 +63,7 @@ class Loading {
     if (!unused.empty())
       log_info("weights in {} that {} does not use: {}", folder_, rules_.model.empty() ? "this model" : rules_.model,
                list(unused));
-    if (!new_.empty())
+    if (!new_.empty() && rules_.reports_new)
       log_info("{} does not have these weights, so they were newly initialised: {}; train the model before you use it",
                folder_, list(new_));
   }

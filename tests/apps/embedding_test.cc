@@ -97,7 +97,8 @@ TEST_F(Embeddings, ChunksTrainAsTheWholeBatch) {
   const auto weights = [&](const std::string& out) { return io::read_file(folder() / out / "model.safetensors"); };
   const auto losses = [&](const std::string& out) {
     std::vector<double> found;
-    for (const io::Json& row : json(out + "/trainer_state.json").at("log_history"))
+    const io::Json state = json(out + "/trainer_state.json");
+    for (const io::Json& row : state.at("log_history"))
       if (row.contains("loss")) found.push_back(row.at("loss").get<double>());
     return found;
   };

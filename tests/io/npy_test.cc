@@ -36,7 +36,7 @@ TEST_F(Npy, OtherFilesAreErrors) {
                        "must hold float32 numbers row by row"));
   EXPECT_TRUE(contains(error(with("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }     \n", 12)),
                        "must hold a matrix with two dimensions"));
-  EXPECT_TRUE(contains(error(with("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }   \n", 12)),
+  EXPECT_TRUE(contains(error(with("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }  \n", 12)),
                        "its shape and its 12 bytes do not fit"));
 }
 

@@ -119,7 +119,7 @@ void EmbeddingArguments::validate(const TrainingArguments& training) const {
   pooling_modes();
   prompts_by_column();
   prompts_of_model();
-  embedding_loss(EmbeddingLossKind::cosent);
+  embedding_loss(EmbeddingLossKind::multiple_negatives_ranking);
   check(batch_sampler == BatchSampler::batch_sampler || training.train_sampling_strategy == Sampling::random,
         "--batch_sampler no_duplicates chooses the order of the data; leave --train_sampling_strategy {} out",
         name_of(training.train_sampling_strategy));
