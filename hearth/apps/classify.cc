@@ -95,7 +95,7 @@ tasks::TextRows lines_of(const std::string& file) {
 }
 
 tasks::TextRows rows_of(const ClassifyArguments& args) {
-  if (!data::record_format_of(*args.file)) return lines_of(*args.file);
+  if (!data::has_fields(*args.file)) return lines_of(*args.file);
   const data::Table table = data::read_table(*args.file);
   tasks::TextColumns columns{tasks::names_in(args.text_column_names.value_or("")),
                              tasks::names_in(args.text_pair_column_names.value_or("")), args.text_column_delimiter};
