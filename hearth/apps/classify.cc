@@ -9,8 +9,8 @@
 #include "hearth/data/record_format.h"
 #include "hearth/data/table.h"
 #include "hearth/data/text_lines.h"
-#include "hearth/io/file.h"
 #include "hearth/hub/model.h"
+#include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/tasks/text_classification/classifier.h"
 #include "hearth/tasks/text_classification/columns.h"
@@ -95,7 +95,7 @@ tasks::TextRows lines_of(const std::string& file) {
 }
 
 tasks::TextRows rows_of(const ClassifyArguments& args) {
-  if (!data::record_format_of(*args.file)) return lines_of(*args.file);
+  if (!data::has_fields(*args.file)) return lines_of(*args.file);
   const data::Table table = data::read_table(*args.file);
   tasks::TextColumns columns{tasks::names_in(args.text_column_names.value_or("")),
                              tasks::names_in(args.text_pair_column_names.value_or("")), args.text_column_delimiter};
@@ -142,10 +142,11 @@ int classify(std::span<const std::string> words) {
   if (!parse_or_print_help(arguments, words)) return 0;
   check_usage(args);
   if (args.file) io::check_readable(*args.file);
-  tasks::TextClassifier classifier(hub::find_model(args.model, hub::ModelParts::all), {args.max_seq_length, args.batch_size,
-                                                                            args.bf16   ? DType::bf16
-                                                                            : args.fp16 ? DType::f16
-                                                                                        : DType::f32});
+  tasks::TextClassifier classifier(hub::find_model(args.model, hub::ModelParts::all),
+                                   {args.max_seq_length, args.batch_size,
+                                    args.bf16   ? DType::bf16
+                                    : args.fp16 ? DType::f16
+                                                : DType::f32});
   if (args.file) {
     classify_file(classifier, args);
   } else if (args.text) {

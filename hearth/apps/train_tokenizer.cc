@@ -3,19 +3,19 @@
 #include "hearth/apps/command.h"
 #include "hearth/apps/output_folder.h"
 #include "hearth/base/arguments.h"
+#include "hearth/base/progress.h"
 #include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/tasks/question_answering/examples.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
 #include "hearth/tokenizer/wordpiece_trainer.h"
-#include "hearth/base/progress.h"
 
 namespace hearth::apps {
 namespace {
 
 // Question files give their contexts and questions.
 void add_file(tokenizer::WordPieceTrainer& trainer, const std::filesystem::path& file) {
-  if (!data::record_format_of(file)) return trainer.add_file(file);
+  if (!data::has_fields(file)) return trainer.add_file(file);
   const std::string* last_context = nullptr;
   for (const tasks::QaExample& example : tasks::read_qa_dataset(file, tasks::QaAnswers::optional, false)) {
     if (example.context.get() != last_context) trainer.add_text(*example.context);

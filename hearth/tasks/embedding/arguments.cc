@@ -114,7 +114,7 @@ void EmbeddingArguments::validate(const TrainingArguments& training) const {
   check(corpus_file.has_value() == queries_file.has_value() && corpus_file.has_value() == qrels_file.has_value(),
         "evaluation by retrieval needs all of --queries_file, --corpus_file and --qrels_file");
   DataArguments files = *this;
-  if (has_corpus() && !files.validation_file) files.validation_file = corpus_file;
+  if (has_corpus() && files.validation_file.empty()) files.validation_file = {*corpus_file};
   check_files(files, training);
   pooling_modes();
   prompts_by_column();

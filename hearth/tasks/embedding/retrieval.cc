@@ -7,6 +7,7 @@
 #include "hearth/data/table.h"
 #include "hearth/data/text_lines.h"
 #include "hearth/io/file.h"
+#include "hearth/tasks/common/text_features.h"
 
 namespace hearth::tasks {
 namespace {
@@ -16,8 +17,6 @@ using Places = std::unordered_map<std::string, std::int64_t>;  // of ids
 struct Texts {
   std::vector<std::string> ids, texts;
 };
-
-bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
 // Ids may be texts or whole numbers.
 Texts read_texts(const std::string& file) {

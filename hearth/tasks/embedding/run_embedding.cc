@@ -69,7 +69,7 @@ void append(const ResultsCsv& csv, const Trainer& trainer, const Metrics& scores
 
 void RunEmbedding::check_inputs(const TrainingArguments& training) const {
   DataArguments files = args_;
-  if (args_.has_corpus() && !files.validation_file) files.validation_file = args_.corpus_file;
+  if (args_.has_corpus() && files.validation_file.empty()) files.validation_file = {*args_.corpus_file};
   check_readable(files, training);
   for (const auto* file : {&args_.queries_file, &args_.corpus_file, &args_.qrels_file})
     if (*file && training.do_eval) io::check_readable(**file);
@@ -79,10 +79,10 @@ void RunEmbedding::load(const TaskSetting& setting) {
   read_settings(setting);
   const TrainingArguments& training = setting.training;
   std::optional<Split> train;
-  if (training.do_train) train = read(setting, *args_.train_file, args_.max_train_samples);
-  if (training.do_eval && args_.validation_file)
-    evaluation_ = read(setting, *args_.validation_file, args_.max_eval_samples);
-  if (training.do_predict) prediction_ = read(setting, *args_.test_file, args_.max_predict_samples);
+  if (training.do_train) train = read(setting, args_.train_file, args_.max_train_samples);
+  if (training.do_eval && !args_.validation_file.empty())
+    evaluation_ = read(setting, args_.validation_file, args_.max_eval_samples);
+  if (training.do_predict) prediction_ = read(setting, args_.test_file, args_.max_predict_samples);
   const Split* const first = train ? &*train : evaluation_ ? &*evaluation_ : nullptr;
   if (first != nullptr) choose_loss(setting, first->records);
   if (evaluation_) check_fits(loss_, evaluation_->records);
@@ -137,11 +137,11 @@ void RunEmbedding::choose_loss(const TaskSetting& setting, const EmbeddingRecord
   if (setting.team.is_first()) log_info("loss: {} of {}", name_of(loss_.kind), fmt::join(records.columns, ", "));
 }
 
-RunEmbedding::Split RunEmbedding::read(const TaskSetting& setting, const std::string& file,
+RunEmbedding::Split RunEmbedding::read(const TaskSetting& setting, const std::vector<std::string>& files,
                                        std::optional<std::int64_t> max_records) const {
-  Split split{
-      read_embedding_records(data::read_table(file), names_in(args_.text_column_names.value_or("")), max_records),
-      nullptr};
+  Split split{read_embedding_records(data::read_table(data::files_of(files)),
+                                     names_in(args_.text_column_names.value_or("")), max_records),
+              nullptr};
   split.data = tokenized(setting, split.records);
   return split;
 }
@@ -261,8 +261,8 @@ TaskCard RunEmbedding::card() const {
   TaskCard card{.name = "Sentence Similarity",
                 .type = "sentence-similarity",
                 .purpose = "embeddings of texts",
-                .train_file = args_.train_file.value_or(""),
-                .validation_file = args_.validation_file.value_or(""),
+                .train_file = card_name(args_.train_file),
+                .validation_file = card_name(args_.validation_file),
                 .metrics = {}};
   for (const std::string& name : metric_names())
     if (name != "loss") card.metrics.emplace_back(name, "eval_" + name);

@@ -47,7 +47,8 @@ class RunEmbedding final : public Task {
 
   void read_settings(const TaskSetting& setting);
   void choose_loss(const TaskSetting& setting, const EmbeddingRecords& records);
-  Split read(const TaskSetting& setting, const std::string& file, std::optional<std::int64_t> max_records) const;
+  Split read(const TaskSetting& setting, const std::vector<std::string>& files,
+             std::optional<std::int64_t> max_records) const;
   DataPtr tokenized(const TaskSetting& setting, const EmbeddingRecords& records) const;
   DataPtr tokenized(const TaskSetting& setting, const std::vector<std::string>& texts, const std::string& prompt,
                     const std::string& file) const;

@@ -32,7 +32,7 @@ void declare(Arguments& options, MaskedLmArguments& arguments) {
 
 DataArguments MaskedLmArguments::files() const {
   DataArguments files = *this;
-  if (!files.validation_file) files.validation_file = train_file;
+  if (files.validation_file.empty()) files.validation_file = train_file;
   return files;
 }
 

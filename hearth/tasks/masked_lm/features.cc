@@ -15,8 +15,8 @@ constexpr std::size_t kTextsPerGroup = 1000;  // the batch size of datasets.map
 using Tokens = std::vector<std::int32_t>;
 
 void append(TokenRows& rows, std::span<const std::int32_t> ids) {
-  rows.ids.insert(rows.ids.end(), ids.begin(), ids.end());
-  rows.type_ids.resize(rows.ids.size(), 0);
+  rows.ids.append(ids);
+  rows.type_ids.own().resize(rows.ids.size(), 0);
   rows.starts.push_back(std::ssize(rows.ids));
 }
 

@@ -70,18 +70,18 @@ void MaskedLm::load(const TaskSetting& setting) {
   masking_ =
       std::make_shared<const Masking>(*setting.tokenizer, MaskingOptions{args_.mlm_probability, args_.whole_word_mask});
   collate_options_ = collate_options(args_, training, *setting.tokenizer, max_length(setting));
-  if (training.do_train || (training.do_eval && !args_.validation_file)) {
-    Texts train = read_texts(*args_.train_file);
-    if (!args_.validation_file) {
+  if (training.do_train || (training.do_eval && args_.validation_file.empty())) {
+    Texts train = read_texts(args_.train_file);
+    if (args_.validation_file.empty()) {
       SplitTexts parts = split(std::move(train), training);
       train = std::move(parts.train);
       if (training.do_eval) evaluation_ = dataset(setting, parts.validation, args_.max_eval_samples);
     }
     if (training.do_train) train_data_ = dataset(setting, train, args_.max_train_samples);
   }
-  if (training.do_eval && args_.validation_file)
-    evaluation_ = dataset(setting, read_texts(*args_.validation_file), args_.max_eval_samples);
-  if (training.do_predict) prediction_ = dataset(setting, read_texts(*args_.test_file), args_.max_predict_samples);
+  if (training.do_eval && !args_.validation_file.empty())
+    evaluation_ = dataset(setting, read_texts(args_.validation_file), args_.max_eval_samples);
+  if (training.do_predict) prediction_ = dataset(setting, read_texts(args_.test_file), args_.max_predict_samples);
   if (train_data_ != nullptr) log_padding(train_data_->rows(), collate_options_);
 }
 
@@ -116,8 +116,8 @@ TaskCard MaskedLm::card() const {
   return {.name = "Masked Language Modeling",
           .type = "fill-mask",
           .purpose = "masked language modelling",
-          .train_file = args_.train_file.value_or(""),
-          .validation_file = args_.validation_file.value_or(args_.train_file.value_or("")),
+          .train_file = card_name(args_.train_file),
+          .validation_file = card_name(args_.validation_file.empty() ? args_.train_file : args_.validation_file),
           .metrics = {{"accuracy", "eval_accuracy"}}};
 }
 

@@ -2,45 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <iterator>
 
 #include "hearth/base/check.h"
 #include "hearth/data/record_format.h"
 #include "hearth/data/table.h"
-#include "hearth/data/text_lines.h"
-#include "hearth/io/file.h"
 #include "hearth/tasks/common/text_features.h"
 
 namespace hearth::tasks {
-namespace {
-
-std::vector<std::string> lines_of(const std::string& file) {
-  const std::string text = io::read_file(file);
-  data::TextLines lines(text, file);
-  std::vector<std::string> rows;
-  for (std::string_view line; lines.next(line);) rows.emplace_back(line);
-  return rows;
-}
-
-std::vector<std::string> column_of(const std::string& file) {
-  const data::Table table = data::read_table(file);
-  const data::Column* named = table.find("text");
-  const data::Column& column = named != nullptr ? *named : table.columns().front();
-  std::vector<std::string> rows;
-  for (std::size_t row = 0; row < table.rows(); ++row) rows.push_back(column.text(row));
-  return rows;
-}
-
-}  // namespace
-
 std::string text_endings() { return ".txt, " + data::record_endings(); }
 
-Texts read_texts(const std::string& file) {
-  const bool is_text = std::filesystem::path(file).extension() == ".txt";
-  Texts texts{file, is_text ? lines_of(file) : column_of(file)};
+Texts read_texts(const std::vector<std::string>& files) {
+  const data::Table table = data::read_table(data::files_of(files));
+  const data::Column* named = table.find("text");
+  const data::Column& column = named != nullptr ? *named : table.columns().front();
+  Texts texts{table.file(), {}};
+  for (std::size_t row = 0; row < table.rows(); ++row) texts.rows.push_back(column.text(row));
   check(!std::ranges::all_of(texts.rows, [](const std::string& row) { return is_blank(row); }),
-        "{} has no text: give a file of {} with at least one row of words", file, text_endings());
+        "{} has no text: give a file of {} with at least one row of words", table.file(), text_endings());
   return texts;
 }
 

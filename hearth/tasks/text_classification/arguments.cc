@@ -11,20 +11,15 @@ namespace {
 
 constexpr double kLargestLength = 1 << 30;
 
-void check_ending(const std::optional<std::string>& file, std::string_view flag) {
-  check(!file || data::record_format_of(*file), "{} {}: the file's name must end in {}", flag, file.value_or(""),
-        data::record_endings());
-}
-
 // The first mismatched set of MNLI stands beside the matched one: dev_matched.tsv, dev_mismatched.tsv.
-std::optional<std::string> mismatched_beside(const std::optional<std::string>& matched) {
-  if (!matched) return std::nullopt;
-  const std::filesystem::path path = *matched;
+std::vector<std::string> mismatched_beside(const std::vector<std::string>& matched) {
+  if (matched.size() != 1) return {};
+  const std::filesystem::path path = matched.front();
   std::string name = path.filename().string();
   const std::size_t at = name.find("_matched");
-  if (at == name.npos) return std::nullopt;
+  if (at == name.npos) return {};
   const std::filesystem::path beside = path.parent_path() / name.replace(at, 8, "_mismatched");
-  return std::filesystem::exists(beside) ? std::optional(beside.string()) : std::nullopt;
+  return std::filesystem::exists(beside) ? std::vector{beside.string()} : std::vector<std::string>{};
 }
 
 }  // namespace
@@ -48,9 +43,7 @@ void declare_text(Arguments& options, TextArguments& arguments) {
 }
 
 void validate_text(const TextArguments& arguments, const TrainingArguments& training) {
-  check_ending(arguments.train_file, "--train_file");
-  check_ending(arguments.validation_file, "--validation_file");
-  check_ending(arguments.test_file, "--test_file");
+  check_endings(arguments);
   check_files(arguments, training);
   parse_class_weights(arguments.class_weights);
   check(!arguments.weighs_classes() || training.label_smoothing_factor == 0,
@@ -85,10 +78,10 @@ void GlueArguments::validate(const TrainingArguments& training) {
   validate_text(*this, training);
   if (task != nullptr && task->is_regression()) check_not_weighted(*this);
   if (task != nullptr && task->name == "mnli") {
-    if (!validation_mismatched_file) validation_mismatched_file = mismatched_beside(validation_file);
-    if (!test_mismatched_file) test_mismatched_file = mismatched_beside(test_file);
+    if (validation_mismatched_file.empty()) validation_mismatched_file = mismatched_beside(validation_file);
+    if (test_mismatched_file.empty()) test_mismatched_file = mismatched_beside(test_file);
   } else {
-    check(!validation_mismatched_file && !test_mismatched_file,
+    check(validation_mismatched_file.empty() && test_mismatched_file.empty(),
           "--validation_mismatched_file and --test_mismatched_file are for --task_name mnli; leave them out");
   }
 }
@@ -121,7 +114,7 @@ void declare(Arguments& options, ClassificationArguments& arguments) {
 }
 
 void ClassificationArguments::validate(const TrainingArguments& training) {
-  if (training.do_eval && !validation_file) validation_file = test_file;  // as run_classification.py
+  if (training.do_eval && validation_file.empty()) validation_file = test_file;  // as run_classification.py
   validate_text(*this, training);
   if (do_regression.value_or(false)) check_not_weighted(*this);
   check(!cross_encoder || !do_regression, "--cross_encoder and --do_regression exclude each other");
