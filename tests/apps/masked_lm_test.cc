@@ -20,7 +20,7 @@ TEST_F(RunMlm, HasTheLossCurveOfPyTorch) {
   const io::Json expected = io::read_json(kMaskedLm / "curve.json");
   const Outcome outcome =
       hearth("run_mlm --model_name_or_path " + kMaskedLm.string() + text() + expected.at("flags").get<std::string>() +
-             " --do_train --do_eval --logging_steps 1 --save_strategy no --output_dir out");
+             " --do_train --do_eval --logging_steps 1 --save_strategy no --num_threads 1 --output_dir out");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   std::vector<double> losses;
   const io::Json state = json("out/trainer_state.json");

@@ -60,6 +60,13 @@ CONLL = {
     "words": "Ada\nlives\n\nin\n",
 }
 
+TEXTS = {
+    "lines": "The baker of Bergen\n\n  \r\nsells bread.\n",
+    "column": "n,text\n1,\"The baker, of Bergen\"\n2,sells bread\n",
+    "records": "{\"text\": \"The baker\"}\n{\"text\": null}\n{\"other\": 1}\n",
+    "nothing": "{}\n",
+}
+
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "##e", "one", "two", "ca", "##f", "!"]
 TOKENIZER = {
     "version": "1.0", "truncation": None, "padding": None,
@@ -265,8 +272,8 @@ write("model_config", MODEL_CONFIG, as_json)
 for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_state", TRAINING_STATE),
                       ("sentence_transformer", SENTENCE_TRANSFORMER)]:
     write(target, seeds, lambda seed: seed[0].encode() + as_json(seed[1]))
-for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("vocabulary", VOCABULARY), ("yaml", YAML), ("hostfile", HOSTFILE),
-                      ("dataset_card", DATASET_CARD), ("retrieval", RETRIEVAL)]:
+for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("texts", TEXTS), ("vocabulary", VOCABULARY), ("yaml", YAML),
+                      ("hostfile", HOSTFILE), ("dataset_card", DATASET_CARD), ("retrieval", RETRIEVAL)]:
     write(target, seeds, str.encode)
 for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE), ("npy", NPY), ("parquet", PARQUET),
                       ("compressed_records", COMPRESSED_RECORDS)]:

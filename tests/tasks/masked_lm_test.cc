@@ -162,6 +162,7 @@ TEST_F(MaskedLmTask, RefusesWhatItCannotUse) {
   };
   expect("--train_file " + file("blank.txt", "\n \n"), "blank.txt has no text");
   expect("--train_file " + file("empty.txt", ""), "empty.txt has no text");
+  expect("--train_file " + file("nothing.jsonl", "{}\n"), "nothing.jsonl holds no records");
   expect("--train_file " + file("few.txt", "one\ntwo\nthree\n"), "few.txt has 3 rows, too few");
   expect("--mlm_probability 0" + text, "--mlm_probability is 0; it must lie above 0 and below 1");
   expect("--mlm_probability 1" + text, "--mlm_probability is 1; it must lie above 0 and below 1");

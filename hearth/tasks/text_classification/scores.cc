@@ -53,7 +53,7 @@ double regression_score(std::string_view name, const TextLabels& truth, const Te
 
 // As CrossEncoderCorrelationEvaluator, which computes in double.
 double ranking_score(std::string_view name, const TextLabels& truth, const TextPredictions& predicted) {
-  const std::vector<double>& wanted = truth.scores;
+  const std::vector<double> wanted(truth.scores.begin(), truth.scores.end());
   const std::vector<double> found(predicted.numbers.begin(), predicted.numbers.end());
   if (name == "mse") return metrics::mean_squared_error(std::span(wanted), found);
   return name.starts_with("spearman") ? metrics::spearman(wanted, found) : metrics::pearson(wanted, found);
