@@ -31,9 +31,9 @@ StoredWeights open_safetensors(const std::filesystem::path& path) {
 
 StoredWeights open_torch(const std::filesystem::path& path) {
   StoredWeights weights;
-  for (auto& [name, tensor] : read_state_dict(path)) {
+  for (const auto& [name, tensor] : read_state_dict(path)) {
     const std::string where = fmt::format("{}: the tensor {}", path.string(), excerpt(name));
-    weights[name] = {path, tensor.shape(), [tensor, where] { return tensor.read(where); }};
+    weights[name] = {path, tensor.shape(), [tensor = tensor, where] { return tensor.read(where); }};
   }
   return weights;
 }

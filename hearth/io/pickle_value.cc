@@ -1,7 +1,6 @@
 #include "hearth/io/pickle_value.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace hearth::io {
 namespace {
@@ -16,9 +15,9 @@ template <class Key>
 const PickleValue* find_key(const PickleValue& value, const Key& matches) {
   const auto* const dict = value.get_if<PickleValue::Dict>();
   if (dict == nullptr) return nullptr;
-  for (const auto& [key, found] : std::views::reverse(dict->items))
-    if (matches(key)) return &found;
-  return nullptr;
+  const auto found =
+      std::find_if(dict->items.rbegin(), dict->items.rend(), [&](const auto& item) { return matches(item.first); });
+  return found == dict->items.rend() ? nullptr : &found->second;
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ class PickleValue {
   };
 
   PickleValue() : PickleValue(None{}) {}
+  // NOLINTBEGIN(google-explicit-constructor): values are written as {"step", 3.0}
   PickleValue(None value);
   PickleValue(bool value);
   PickleValue(std::int64_t value);
@@ -34,6 +35,7 @@ class PickleValue {
   PickleValue(List value);
   PickleValue(Tuple value);
   PickleValue(Dict value);
+  // NOLINTEND(google-explicit-constructor)
   // What the reader of a file makes of a global with arguments: a tensor, say.
   static PickleValue object(std::any value);
 

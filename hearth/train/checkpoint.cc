@@ -11,6 +11,7 @@
 #include "hearth/io/model_weights.h"
 #include "hearth/io/replace_folder.h"
 #include "hearth/io/safetensors.h"
+#include "hearth/parallel/broadcast_weights.h"
 #include "hearth/train/checkpoint_state.h"
 #include "hearth/train/torch_optimizer.h"
 #include "hearth/train/torch_states.h"
@@ -105,21 +106,6 @@ void start_moments_anew(const SavedProgress& progress, const std::filesystem::pa
                 folder.string());
 }
 
-// All weights of the first rank: a checkpoint may hold other values of frozen ones than the model that the run began
-// with, and in another dtype.
-void broadcast_weights(ParameterStore& parameters, const parallel::Team& team) {
-  if (team.size() == 1) return;
-  team.broadcast(parameters.master());
-  for (const auto& parameter : parameters.parameters()) {
-    if (parameter->trainable) continue;
-    auto type = static_cast<std::int64_t>(parameter->master.type());
-    team.group().broadcast(&type, 1, DType::i64, 0)->wait();
-    if (static_cast<DType>(type) != parameter->master.type()) parameter->store_as(static_cast<DType>(type));
-    team.broadcast(parameter->master);
-  }
-  parameters.mark_changed();
-}
-
 void save_as_torch(const SavedProgress& progress, const CheckpointState& state,
                    const optim::Optimizer::State& optimizer, const std::filesystem::path& folder,
                    const TorchFormat& format) {
@@ -172,7 +158,7 @@ void load_progress(const SavedProgress& progress, const std::filesystem::path& f
   }
   const CheckpointState state =
       CheckpointState::from_json(io::parse_json(team.broadcast(std::move(files)), folder.string()), folder);
-  broadcast_weights(progress.model.parameters(), team);
+  parallel::broadcast_weights(progress.model.parameters(), team);
   progress.state = state.trainer;
   if (!state.moments_file.empty()) {
     load_moments(progress, state, folder);

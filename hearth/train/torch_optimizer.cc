@@ -56,7 +56,9 @@ std::optional<std::vector<std::int64_t>> shape_of(const PickleValue* state) {
 
 std::int64_t number_of(const TorchTensor& tensor, const std::string& file) {
   const Tensor value = tensor.read(file + ": \"step\"");
-  check(value.size() == 1 && value.type() == DType::f32, "{}: \"step\" must be a number", file);
+  constexpr float kMost = 1e15f;
+  const bool is_number = value.size() == 1 && value.type() == DType::f32;
+  check(is_number && value.item() >= 0 && value.item() <= kMost, "{}: \"step\" must be a number of updates", file);
   return static_cast<std::int64_t>(value.item());
 }
 
@@ -67,20 +69,28 @@ struct Numbered {
   bool fits(const Parameter::Part& part) const { return !shape || std::ranges::equal(*shape, part.shape.dims()); }
 };
 
-// The parameters of a group in the order of the numbers: that of the group, or another one of the same shapes, in which
-// parameters of equal shape have kept their order.
+// The parameters of a group in the order of the numbers: that of the group, or another one, in which parameters of
+// equal shape have kept their order. In the latter case a parameter without moments must have a shape of its own.
 std::vector<Parameter::Part> in_order_of(const std::vector<Numbered>& numbered, std::vector<Parameter::Part> group,
                                          const std::string& file) {
   const auto fits = [](const Numbered& one, const Parameter::Part& part) { return one.fits(part); };
   if (std::ranges::equal(numbered, group, fits)) return group;
-  std::vector<Parameter::Part> ordered;
-  for (const Numbered& one : numbered) {
-    const auto found = std::ranges::find_if(group, [&](const Parameter::Part& part) { return one.fits(part); });
-    check(one.shape.has_value() && found != group.end(),
-          "{} does not fit this model: its moments have other shapes than the weights", file);
-    ordered.push_back(std::move(*found));
+  const auto check_fit = [&](bool fit) {
+    check(fit, "{} does not fit this model: its moments have other shapes than the weights", file);
+  };
+  std::vector<Parameter::Part> ordered(numbered.size());
+  for (std::size_t i = 0; i < numbered.size(); ++i) {
+    if (!numbered[i].shape) continue;
+    const auto found = std::ranges::find_if(group, [&](const auto& part) { return numbered[i].fits(part); });
+    check_fit(found != group.end());
+    ordered[i] = std::move(*found);
     group.erase(found);
   }
+  for (const Parameter::Part& rest : group)
+    check_fit(std::ranges::none_of(numbered, [&](const Numbered& one) { return one.shape && one.fits(rest); }));
+  auto rest = group.begin();
+  for (std::size_t i = 0; i < numbered.size(); ++i)
+    if (!numbered[i].shape) ordered[i] = std::move(*rest++);
   return ordered;
 }
 

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "hearth/io/json.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace hearth;

@@ -32,7 +32,7 @@ KINDS = {
     "rotation": ([], ["--save_steps", "2", "--save_total_limit", "2", "--num_threads", "1", "--bf16"]),
     "two_ranks": (TWO_RANKS, ["--save_steps", "2", "--save_total_limit", "2"]),
     "sharded": (TWO_RANKS, ["--save_steps", "2", "--sharded_optimizer"]),
-    "pytorch": ([], ["--save_steps", "2", "--save_format", "pytorch", "--num_threads", "1"]),
+    "pytorch": (TWO_RANKS, ["--save_steps", "2", "--sharded_optimizer", "--save_format", "pytorch"]),
 }
 
 

@@ -136,8 +136,7 @@ TEST_F(TrainerTest, APlateauComesBackFromSchedulerPt) {
   optim::Plateau plateau({.mode = "max", .patience = 0}, 0.1);
   for (const double metric : {0.5, 0.4, 0.3}) plateau.take(metric);
   io::create_directories(folder_ / "checkpoint-4");
-  std::filesystem::copy(trainer_checkpoint(), folder_ / "checkpoint-4",
-                        std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy(trainer_checkpoint(), folder_ / "checkpoint-4", std::filesystem::copy_options::recursive);
   write_torch_scheduler(folder_ / "checkpoint-4" / "scheduler.pt", {0.1, plateau.lr(), 3, &plateau}, 2);
   const CheckpointState state =
       CheckpointState::from_json(CheckpointState::read(folder_ / "checkpoint-4"), folder_ / "checkpoint-4");
