@@ -1,5 +1,7 @@
 #include "hearth/tasks/embedding/team_exchange.h"
 
+#include "hearth/comm/process_group.h"
+
 namespace hearth::tasks {
 
 Tensor TeamExchange::gathered(const Tensor& own) const {
