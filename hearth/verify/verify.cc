@@ -34,13 +34,14 @@ void guarded(const std::filesystem::path& part, Report& report, Part&& run) {
 
 // Names a part of a golden model that this build does not know; empty if it knows everything.
 std::string unknown_in_model(const std::filesystem::path& folder) {
-  if (const auto golden = folder / "golden.json"; std::filesystem::exists(golden)) {
-    const std::string kind = io::get_string(io::read_json(golden), "kind", golden.string());
-    if (kind != "embedding") return fmt::format("the kind {}", kind);
-  }
+  const std::filesystem::path golden = folder / "golden.json";
+  const bool has_kind = std::filesystem::exists(golden);
+  const std::string kind = has_kind ? io::get_string(io::read_json(golden), "kind", golden.string()) : "";
+  if (has_kind && kind != "embedding") return fmt::format("the kind {}", kind);
   const models::Config config = models::Config::read(folder);
   if (!models::is_known_family(config.model_type())) return fmt::format("the family {}", config.model_type());
-  if (!models::known_head_of(config))
+  const auto head = models::known_head_of(config);
+  if (!head || (head == models::HeadKind::embedding && !has_kind))  // a bare model has no loss of its own
     return fmt::format("the architecture {}", io::excerpt(config.values().at("architectures").front()));
   return "";
 }

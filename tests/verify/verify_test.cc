@@ -30,6 +30,25 @@ TEST(Verify, AFolderWithoutGoldensIsAnError) {
   EXPECT_THROW(verify_set(fs::path(HEARTH_FIXTURES) / "nowhere", report), Error);
 }
 
+using EmbeddingGolden = TemporaryFolder;
+
+// golden.json says how embeddings are made: another pooling or scale does not pass.
+TEST_F(EmbeddingGolden, IsMadeAsItsFileSays) {
+  const fs::path model = folder_ / "models" / "embedding";
+  fs::create_directories(folder_ / "models");
+  fs::copy(fixture("goldens") / "models" / "bert-embedding", model, fs::copy_options::recursive);
+  const auto failures = [&](const char* pooling, double scale) {
+    write("models/embedding/golden.json",
+          fmt::format(R"({{"kind": "embedding", "pooling": "{} tokens", "normalize": true, "scale": {}}})", pooling,
+                      scale));
+    return run(folder_).failed_lines;
+  };
+  EXPECT_EQ(failures("mean", 20), "");
+  EXPECT_TRUE(contains(failures("cls", 20), "FAIL  models/embedding anchor"));
+  EXPECT_TRUE(contains(failures("mean", 10), "FAIL  models/embedding loss"));
+  EXPECT_TRUE(contains(failures("median", 20), "the pooling 'median tokens' is not known"));
+}
+
 using Unknown = TemporaryFolder;
 
 // Families, heads and tokenizers of later versions are neither passed nor failed.

@@ -126,7 +126,7 @@ void RunEmbedding::choose_loss(const TaskSetting& setting, const EmbeddingRecord
           args_.matryoshka_dims.value_or(""), dimension);
   const std::int64_t batch = std::min(setting.training.per_device_train_batch_size, records.size());
   check(!setting.training.do_train || !loss_.is_ranking() || batch > 1 || records.columns.size() > 2 ||
-            args_.gather_across_devices,
+            (args_.gather_across_devices && setting.team.size() > 1),
         "{} has no negatives: a batch of one pair has nothing to tell its positive from; give a "
         "--per_device_train_batch_size above 1, more than one record, or a third column with negatives",
         name_of(loss_.kind));
@@ -160,23 +160,27 @@ RunEmbedding::DataPtr RunEmbedding::tokenized(const TaskSetting& setting, const 
   features->file = records.file;
   for (const double label : records.labels) features->labels.push_back(static_cast<float>(label));
   if (args_.batch_sampler == BatchSampler::no_duplicates) features->distinct_texts = numbers_of_texts(records.texts);
-  for (std::size_t column = 0; column < records.columns.size(); ++column) {
-    const DataPtr made = tokenized(setting, records.texts[column], prompt_of(records.columns[column]), records.file);
-    features->columns.push_back(made->features().columns.front());
-  }
+  for (std::size_t i = 0; i < records.columns.size(); ++i)
+    features->columns.push_back(column(setting, records.texts[i], prompt_of(records.columns[i]), records.file));
   return std::make_shared<const EmbeddingDataset>(std::move(features), collate_options_);
 }
 
 RunEmbedding::DataPtr RunEmbedding::tokenized(const TaskSetting& setting, const std::vector<std::string>& texts,
                                               const std::string& prompt, const std::string& file) const {
-  Progress progress("tokenising " + std::filesystem::path(file).filename().string(), std::ssize(texts),
-                    setting.training.disable_tqdm.value_or(false) || !setting.team.is_first());
   auto features = std::make_shared<EmbeddingFeatures>();
   features->file = file;
-  features->columns.push_back(text_column(texts, prompt, settings_, *setting.tokenizer, max_length_,
-                                          [&](std::int64_t done) { progress.update(done); }));
-  check_rows(features->columns.front().rows, {}, file, setting);
+  features->columns.push_back(column(setting, texts, prompt, file));
   return std::make_shared<const EmbeddingDataset>(std::move(features), collate_options_);
+}
+
+TextColumn RunEmbedding::column(const TaskSetting& setting, const std::vector<std::string>& texts,
+                                const std::string& prompt, const std::string& file) const {
+  Progress progress("tokenising " + std::filesystem::path(file).filename().string(), std::ssize(texts),
+                    setting.training.disable_tqdm.value_or(false) || !setting.team.is_first());
+  TextColumn made = text_column(texts, prompt, settings_, *setting.tokenizer, max_length_,
+                                [&](std::int64_t done) { progress.update(done); });
+  check_rows(made.rows, {}, file, setting);
+  return made;
 }
 
 models::HeadSpec RunEmbedding::head() const {

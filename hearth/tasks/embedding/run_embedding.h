@@ -39,7 +39,6 @@ class RunEmbedding final : public Task {
     EmbeddingRecords records;
     DataPtr data;
   };
-  // Queries or documents of a corpus.
   struct Corpus {
     RetrievalTask task;
     DataPtr queries, documents;
@@ -51,6 +50,8 @@ class RunEmbedding final : public Task {
              std::optional<std::int64_t> max_records) const;
   DataPtr tokenized(const TaskSetting& setting, const EmbeddingRecords& records) const;
   DataPtr tokenized(const TaskSetting& setting, const std::vector<std::string>& texts, const std::string& prompt,
+                    const std::string& file) const;
+  TextColumn column(const TaskSetting& setting, const std::vector<std::string>& texts, const std::string& prompt,
                     const std::string& file) const;
   std::string prompt_of(const std::string& column) const;
   std::vector<std::string> metric_names() const;

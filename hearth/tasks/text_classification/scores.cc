@@ -16,10 +16,11 @@ namespace {
 
 using models::ProblemType;
 
-std::vector<std::string> metric_names(ProblemType problem) {
-  if (problem == ProblemType::regression) return {"mse", "pearson", "pearsonr", "spearman", "spearmanr"};
+std::vector<std::string> metric_names(const TextProblem& problem) {
+  if (problem.ranks) return {"mse", "pearson", "spearman"};
+  if (problem.is_regression()) return {"mse", "pearson", "pearsonr", "spearmanr"};
   std::vector<std::string> names{"accuracy"};
-  if (problem == ProblemType::single_label_classification) names.emplace_back("matthews_correlation");
+  if (!problem.has_several_labels()) names.emplace_back("matthews_correlation");
   for (const char* score : {"f1", "precision", "recall"})
     for (const char* average : {"", "_micro", "_macro", "_weighted"}) names.push_back(std::string(score) + average);
   return names;
@@ -47,7 +48,7 @@ bool has_average(std::string_view name) {
 
 double regression_score(std::string_view name, const TextLabels& truth, const TextPredictions& predicted) {
   if (name == "mse") return metrics::mean_squared_error(std::span(truth.targets), predicted.numbers);
-  if (name.starts_with("spearman")) return metrics::spearman(std::span(truth.targets), predicted.numbers);
+  if (name == "spearmanr") return metrics::spearman(std::span(truth.targets), predicted.numbers);
   return metrics::pearson(std::span(truth.targets), predicted.numbers);
 }
 
@@ -56,7 +57,7 @@ double ranking_score(std::string_view name, const TextLabels& truth, const TextP
   const std::vector<double> wanted(truth.scores.begin(), truth.scores.end());
   const std::vector<double> found(predicted.numbers.begin(), predicted.numbers.end());
   if (name == "mse") return metrics::mean_squared_error(std::span(wanted), found);
-  return name.starts_with("spearman") ? metrics::spearman(wanted, found) : metrics::pearson(wanted, found);
+  return name == "spearman" ? metrics::spearman(wanted, found) : metrics::pearson(wanted, found);
 }
 
 double several_labels_score(std::string_view name, const TextProblem& problem, const TextLabels& truth,
@@ -93,7 +94,7 @@ std::string usual_metric(const TextProblem& problem) {
 }
 
 void check_metric(const std::string& name, const TextProblem& problem) {
-  const std::vector<std::string> known = metric_names(problem.type);
+  const std::vector<std::string> known = metric_names(problem);
   check(std::ranges::find(known, name) != known.end(), "--metric_name {} is not a metric for {}; these are: {}{}", name,
         described(problem.type), fmt::join(known, ", "), did_you_mean(nearest_name(name, known)));
   const bool of_two_labels = name == "f1" || name == "precision" || name == "recall";
