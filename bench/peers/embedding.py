@@ -18,8 +18,8 @@ encode    `hearth embed` and SentenceTransformer.encode on --texts (4000) texts 
           Loading the model is not counted.
 learning  pairs of question and paragraph of train.json, one epoch (--epochs), batches of 64 (--pairs), learning rate 2e-5,
           linear schedule; then retrieval of dev.json's paragraphs by its questions: NDCG@10 before and after, for each
-          seed and both programs. With --rerank also a cross-encoder on the same pairs and as many wrong ones: MRR@10 of
-          the embedding model's first 20 paragraphs, before and after reranking (Hearth alone)."""
+          seed and both programs. With --rerank also a cross-encoder on the same pairs and --negatives (3) wrong ones each:
+          MRR@10 of the embedding model's first 20 paragraphs, before and after reranking (Hearth alone)."""
 import argparse
 import contextlib
 import json
@@ -290,7 +290,7 @@ def search(hearth, args, folder, model, name, queries, documents, depth):
 
 
 def rerank(args, folder, hearth, train, dev):
-    """Wrong paragraphs of training are found by the embedding model: one of the first ten that is not the right one."""
+    """Wrong paragraphs of training are found by the embedding model: some of the first ten that are not the right one."""
     model, draw = folder / f"out{args.seeds[0]}", random.Random(7)
     documents = lambda pairs: list(dict.fromkeys(text for _, text in pairs))
     answers = {}
@@ -300,7 +300,8 @@ def rerank(args, folder, hearth, train, dev):
     for line in search(hearth, args, folder, model, "train", [q for q, _ in train], documents(train), 10).splitlines():
         query, hits = json.loads(line)["query"], json.loads(line)["results"]
         wrong = [hit["text"] for hit in hits if hit["text"] not in answers[query]]
-        rows += [(query, next(iter(answers[query])), 1), (query, draw.choice(wrong), 0)]
+        rows.append((query, next(iter(answers[query])), 1))
+        rows += [(query, text, 0) for text in draw.sample(wrong, min(args.negatives, len(wrong)))]
     (folder / "scored.jsonl").write_text("".join(json.dumps({"query": q, "text": t, "label": y}) + "\n" for q, t, y in rows))
     threads = ["--num_threads", args.threads] if args.threads else []
     hearth.run("run_classification", "--cross_encoder", "--model_name_or_path", args.model, "--train_file",
@@ -332,6 +333,7 @@ def main():
     parser.add_argument("--rerank_epochs", type=int, default=2)
     parser.add_argument("--seeds", type=int, nargs="+", default=[42, 43, 44])
     parser.add_argument("--rerank", action="store_true")
+    parser.add_argument("--negatives", type=int, default=3)
     args = parser.parse_args()
     if args.mode == "learning" and not args.squad:
         parser.error("--mode learning needs --squad")
