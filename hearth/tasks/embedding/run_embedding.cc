@@ -267,6 +267,7 @@ TaskCard RunEmbedding::card() const {
                 .purpose = "embeddings of texts",
                 .train_file = card_name(args_.train_file),
                 .validation_file = card_name(args_.validation_file),
+                .dataset = args_.dataset_name.value_or(""),
                 .metrics = {}};
   for (const std::string& name : metric_names())
     if (name != "loss") card.metrics.emplace_back(name, "eval_" + name);

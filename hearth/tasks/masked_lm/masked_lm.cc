@@ -64,6 +64,20 @@ std::int64_t MaskedLm::max_length(const TaskSetting& setting) const {
   return length;
 }
 
+std::optional<DatasetRequest> MaskedLm::dataset(const TrainingArguments& training) const {
+  std::optional<DatasetRequest> request = dataset_request(args_, training);
+  if (request && !training.do_train) request->splits.push_back(args_.train_split);
+  return request;
+}
+
+void MaskedLm::take_files(const hub::DatasetFiles& files, const TrainingArguments& training) {
+  const bool has_validation = files.splits.contains(args_.validation_split);
+  TrainingArguments needed = training;
+  needed.do_train = training.do_train || (training.do_eval && !has_validation);
+  needed.do_eval = training.do_eval && has_validation;
+  tasks::take_files(args_, files, needed);
+}
+
 void MaskedLm::load(const TaskSetting& setting) {
   const TrainingArguments& training = setting.training;
   check_tokenizer(setting);
@@ -75,13 +89,13 @@ void MaskedLm::load(const TaskSetting& setting) {
     if (args_.validation_file.empty()) {
       SplitTexts parts = split(std::move(train), training);
       train = std::move(parts.train);
-      if (training.do_eval) evaluation_ = dataset(setting, parts.validation, args_.max_eval_samples);
+      if (training.do_eval) evaluation_ = prepared(setting, parts.validation, args_.max_eval_samples);
     }
-    if (training.do_train) train_data_ = dataset(setting, train, args_.max_train_samples);
+    if (training.do_train) train_data_ = prepared(setting, train, args_.max_train_samples);
   }
   if (training.do_eval && !args_.validation_file.empty())
-    evaluation_ = dataset(setting, read_texts(args_.validation_file), args_.max_eval_samples);
-  if (training.do_predict) prediction_ = dataset(setting, read_texts(args_.test_file), args_.max_predict_samples);
+    evaluation_ = prepared(setting, read_texts(args_.validation_file), args_.max_eval_samples);
+  if (training.do_predict) prediction_ = prepared(setting, read_texts(args_.test_file), args_.max_predict_samples);
   if (train_data_ != nullptr) log_padding(train_data_->rows(), collate_options_);
 }
 
@@ -96,8 +110,8 @@ SplitTexts MaskedLm::split(Texts texts, const TrainingArguments& training) const
   return parts;
 }
 
-MaskedLm::MaskedDatasetPtr MaskedLm::dataset(const TaskSetting& setting, const Texts& texts,
-                                             std::optional<std::int64_t> max_samples) const {
+MaskedLm::MaskedDatasetPtr MaskedLm::prepared(const TaskSetting& setting, const Texts& texts,
+                                              std::optional<std::int64_t> max_samples) const {
   TokenRows rows = text_sequences(texts, args_.line_by_line ? Grouping::lines : Grouping::joined,
                                   collate_options_.max_seq_length, setting);
   if (max_samples) rows.keep_first(*max_samples);
@@ -118,6 +132,7 @@ TaskCard MaskedLm::card() const {
           .purpose = "masked language modelling",
           .train_file = card_name(args_.train_file),
           .validation_file = card_name(args_.validation_file.empty() ? args_.train_file : args_.validation_file),
+          .dataset = args_.dataset_name.value_or(""),
           .metrics = {{"accuracy", "eval_accuracy"}}};
 }
 

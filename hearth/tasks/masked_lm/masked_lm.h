@@ -17,6 +17,9 @@ class MaskedLm final : public Task {
   ModelStart start() const override { return ModelStart::any; }
   void declare(Arguments& options) override { tasks::declare(options, args_); }
   void validate(const TrainingArguments& training) override { args_.validate(training); }
+  // A data set without the validation split is divided as a training file is.
+  std::optional<DatasetRequest> dataset(const TrainingArguments& training) const override;
+  void take_files(const hub::DatasetFiles& files, const TrainingArguments& training) override;
   void check_inputs(const TrainingArguments& training) const override { check_readable(args_.files(), training); }
   void load(const TaskSetting& setting) override;
   models::HeadSpec head() const override { return models::HeadKind::masked_lm; }
@@ -33,8 +36,8 @@ class MaskedLm final : public Task {
 
   std::int64_t max_length(const TaskSetting& setting) const;
   SplitTexts split(Texts texts, const TrainingArguments& training) const;
-  MaskedDatasetPtr dataset(const TaskSetting& setting, const Texts& texts,
-                           std::optional<std::int64_t> max_samples) const;
+  MaskedDatasetPtr prepared(const TaskSetting& setting, const Texts& texts,
+                            std::optional<std::int64_t> max_samples) const;
 
   MaskedLmArguments args_;
   std::shared_ptr<const Masking> masking_;

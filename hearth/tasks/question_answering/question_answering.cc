@@ -171,6 +171,7 @@ TaskCard QuestionAnswering::card() const {
           .purpose = "extractive question answering",
           .train_file = card_name(args_.train_file),
           .validation_file = card_name(args_.validation_file),
+          .dataset = args_.dataset_name.value_or(""),
           .metrics = {{"exact_match", "eval_exact_match"}, {"exact_match", "eval_exact"}, {"f1", "eval_f1"}}};
 }
 

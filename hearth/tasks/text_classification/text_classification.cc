@@ -140,6 +140,7 @@ TaskCard TextClassification::card() const {
                                                       : "text classification",
                 .train_file = card_name(args.train_file),
                 .validation_file = card_name(args.validation_file),
+                .dataset = args.dataset_name.value_or(""),
                 .metrics = {}};
   for (const std::string& name : metrics_.names) card.metrics.emplace_back(name, "eval_" + name);
   return card;
