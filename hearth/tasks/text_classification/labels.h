@@ -39,7 +39,7 @@ void check_same_kind(const TextRows& train, const TextRows& other);
 struct TextLabels {
   std::vector<std::int64_t> classes;  // (rows): ids; of single labels
   std::vector<float> targets;         // (rows): numbers of regression; (rows, labels): 0 or 1 for several labels
-  std::vector<double> scores;         // (rows): the targets of a cross-encoder, as exact as the file has them
+  std::vector<double> scores = {};    // (rows): the targets of a cross-encoder, as exact as the file has them
 
   bool empty() const { return classes.empty() && targets.empty(); }
   std::vector<std::uint8_t> flags() const;  // the targets of several labels
