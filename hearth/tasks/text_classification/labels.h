@@ -33,7 +33,7 @@ void check_same_kind(TextSource& train, TextSource& other);
 struct TextLabels {
   data::Array<std::int64_t> classes;  // (rows): ids; of single labels
   data::Array<float> targets;         // (rows): numbers of regression; (rows, labels): 0 or 1 for several labels
-  data::Array<double> scores;         // (rows): the targets of a cross-encoder, as exact as the file has them
+  data::Array<double> scores = {};    // (rows): the targets of a cross-encoder, as exact as the file has them
 
   bool empty() const { return classes.empty() && targets.empty(); }
   std::vector<std::uint8_t> flags() const;  // the targets of several labels
