@@ -35,7 +35,8 @@ test-onednn3: deps
 	@scripts/install_deps python3-venv
 	scripts/test_onednn3
 
-# Files pass between Hearth and transformers 4.57 and 5, which are installed into the build folder (6 GB).
+# Files pass between Hearth and transformers 4.57 and 5, huggingface_hub and datasets, which are installed into the build
+# folder (6 GB).
 test-peers: build
 	@scripts/install_deps python3-venv
 	scripts/test_peers $(BUILD)

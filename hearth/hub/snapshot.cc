@@ -47,15 +47,23 @@ Snapshot from_hub(const RepositoryCache& cache, const std::string& revision, con
   return {contents.commit, cache.snapshot(contents.commit), contents.files};
 }
 
-[[noreturn]] void fail_offline(const RepositoryCache& cache, const std::string& revision, const std::string& variable) {
+// The command that fills the folder that was looked at.
+std::string download_command(const Repository& repository, const std::string& revision, const Access& access) {
+  std::string command = "hearth download " + repository.name;
+  if (repository.kind == Repository::Kind::dataset) command += " --repo_type dataset";
+  if (revision != kMainRevision) command += " --revision " + revision;
+  if (!access.cache_dir.empty()) command += " --cache_dir " + access.cache_dir;
+  return command;
+}
+
+[[noreturn]] void fail_offline(const RepositoryCache& cache, const std::string& revision, const Access& access) {
   const Repository& repository = cache.repository();
-  const bool is_model = repository.kind == Repository::Kind::model;
   const std::string other = revision == kMainRevision ? "" : fmt::format(" with revision {}", revision);
   fail(
-      "{} is neither a folder nor a {} in the cache {}{}, and {} forbids to download it: unset the variable, or fetch "
-      "it with `hearth download {}{}` where there is a network",
-      repository.name, is_model ? "model" : "data set", cache.root().string(), other, variable, repository.name,
-      is_model ? "" : " --repo_type dataset");
+      "{} is neither a folder nor a {} in the cache {}{}, and {} forbids to download it: unset the variable, or run "
+      "`{}` where there is a network",
+      repository.name, repository.kind == Repository::Kind::model ? "model" : "data set", cache.root().string(), other,
+      offline_variable(repository.kind), download_command(repository, revision, access));
 }
 
 }  // namespace
@@ -63,9 +71,9 @@ Snapshot from_hub(const RepositoryCache& cache, const std::string& revision, con
 Snapshot update_snapshot(const Repository& repository, const std::string& revision, const Selection& selection,
                          const Access& access) {
   const RepositoryCache cache = find_cache(cache_root(access, repository.kind), repository);
-  if (const std::string variable = offline_variable(repository.kind); !variable.empty()) {
+  if (!offline_variable(repository.kind).empty()) {
     if (std::optional<Snapshot> cached = without_hub(cache, revision, selection)) return *cached;
-    fail_offline(cache, revision, variable);
+    fail_offline(cache, revision, access);
   }
   try {
     return from_hub(cache, revision, selection, access);

@@ -108,11 +108,14 @@ TEST_F(FindModel, OfflineMeansNoRequest) {
   for (const char* variable : {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}) {
     const Setting offline(variable, "1");
     const std::string missing = error_of([&] { find("bert-base-uncased"); });
-    EXPECT_TRUE(contains(missing, "google-bert/bert-base-uncased is neither a folder nor a model in the cache")) << missing;
+    EXPECT_TRUE(contains(missing, "google-bert/bert-base-uncased is neither a folder nor a model in the cache"))
+        << missing;
     EXPECT_TRUE(contains(missing, std::string("and ") + variable + " forbids to download it")) << missing;
     EXPECT_TRUE(contains(missing, "`hearth download google-bert/bert-base-uncased`")) << missing;
-    const std::string revision = error_of([&] { find("bert-base-uncased", {}, "v2"); });
-    EXPECT_TRUE(contains(revision, "revision v2")) << revision;
+    const Access elsewhere = in("elsewhere");
+    const std::string revision = error_of([&] { find("towns/tiny-bert", elsewhere, "v2"); });
+    EXPECT_TRUE(contains(revision, "`hearth download towns/tiny-bert --revision v2 --cache_dir " + elsewhere.cache_dir))
+        << revision;
   }
   const Setting offline("HF_HUB_OFFLINE", "1");
   const fs::path part = add("hub", "models--towns--tiny-bert", {"config.json"});
