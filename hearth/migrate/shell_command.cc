@@ -10,12 +10,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "hearth/base/error.h"
 #include "hearth/base/shell_word.h"
 #include "hearth/migrate/flags.h"
 #include "hearth/migrate/old_launchers.h"
+#include "hearth/migrate/old_programs.h"
 #include "hearth/migrate/old_variables.h"
 
 namespace hearth::migrate {
@@ -23,51 +23,23 @@ namespace {
 
 using Words = std::span<const ShellWord>;
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-bool is_python(std::string_view program) {
-  program = file_name(program);
-  return program.starts_with("python") && program.find_first_not_of("0123456789.", 6) == program.npos;
-}
-
-bool is_accelerate(std::string_view program) {
-  return file_name(program) == "accelerate" || file_name(program) == "accelerate-launch";
-}
-
-bool is_script(std::string_view word) { return word.ends_with(".py"); }
-bool is_shell(std::string_view program) {
-  return is_one_of(file_name(program), std::array<std::string_view, 4>{"bash", "sh", "dash", "zsh"});
-}
-bool is_installer(std::string_view program) {
-  return is_one_of(file_name(program), std::array<std::string_view, 5>{"pip", "pip3", "conda", "mamba", "micromamba"});
-}
-
-// Programs that start another one, as typed.
-bool is_wrapper(std::string_view program) {
-  constexpr std::array<std::string_view, 22> kWrappers{
-      "mpirun",  "mpiexec", "mpiexec.hydra", "mpirun.mpich", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.openmpi",
-      "orterun", "prterun", "srun",          "numactl",      "taskset",        "nohup",         "nice",
-      "ionice",  "timeout", "env",           "sudo",         "stdbuf",         "setsid",        "exec",
-      "ssh"};
-  return is_one_of(file_name(program), kWrappers);
-}
-
-// Programs that start another one in a Python environment: `conda run -n name`, `poetry run`.
 bool is_environment_runner(Words words) {
-  constexpr std::array<std::string_view, 6> kRunners{"conda", "mamba", "micromamba", "poetry", "pipenv", "uv"};
-  return words.size() > 1 && is_one_of(words[0].value, kRunners) && words[1].value == "run";
+  return words.size() > 1 && has_environment_runner(words[0].value) && words[1].value == "run";
 }
 
-bool is_assignment(std::string_view word) {
-  const std::size_t equals = word.find('=');
-  if (equals == word.npos || equals == 0 || std::isdigit(static_cast<unsigned char>(word[0]))) return false;
-  return std::ranges::all_of(word.substr(0, equals),
-                             [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); });
+// Where the blanks and continued lines before text[place] begin.
+std::size_t begin_of_gap(std::string_view text, std::size_t place) {
+  for (;;) {
+    const std::string_view before = text.substr(0, place);
+    if (before.ends_with("\\\r\n"))
+      place -= 3;
+    else if (before.ends_with("\\\n"))
+      place -= 2;
+    else if (before.ends_with(' ') || before.ends_with('\t'))
+      place -= 1;
+    else
+      return place;
+  }
 }
 
 std::vector<OldWord> old_words(Words words) {
@@ -82,8 +54,15 @@ class CommandTranslation {
 
   CommandMigration run() {
     skip_prompt();
-    take_assignments();
-    if (!words_.empty() && !result_.is_dropped) take_program();
+    const auto first = std::ranges::find_if_not(words_, is_assignment, &ShellWord::value);
+    const Words variables(words_.begin(), first);
+    words_ = words_.subspan(variables.size());
+    if (words_.empty()) {
+      take_variables(variables);
+    } else {
+      take_program();
+      if (becomes_hearth_) take_variables_before(variables);
+    }
     return std::move(result_);
   }
 
@@ -108,24 +87,13 @@ class CommandTranslation {
 
   // With the blanks and line ends before it.
   void remove_words(std::size_t first, std::size_t count) {
-    std::size_t begin = words_[first].begin;
-    const auto ends_with = [&](std::string_view blank) { return text_.substr(0, begin).ends_with(blank); };
-    for (bool more = true; more;) {
-      more = false;
-      for (const std::string_view blank : {"\\\r\n", "\\\n", " ", "\t"})
-        if (!more && ends_with(blank)) begin -= blank.size(), more = true;
-    }
-    result_.edits.remove(begin, words_[first + count - 1].end);
-  }
-  // Up to the next word.
-  void remove_first_word() {
-    result_.edits.remove(words_[0].begin, words_.size() > 1 ? words_[1].begin : words_[0].end);
+    result_.edits.remove(begin_of_gap(text_, words_[first].begin), words_[first + count - 1].end);
   }
 
   // "$ command", as documents show it.
   void skip_prompt() {
     if (words_.size() < 2 || words_[0].value != "$") return;
-    remove_first_word();
+    result_.edits.remove(words_[0].begin, words_[1].begin);
     words_ = words_.subspan(1);
   }
 
@@ -138,33 +106,33 @@ class CommandTranslation {
     return reason.has_value();
   }
 
-  void take_assignments() {
-    const bool is_all = std::ranges::all_of(words_, [](const ShellWord& word) { return is_assignment(word.value); });
-    if (is_all) return take_variables(0);
-    for (; is_assignment(value(0)); words_ = words_.subspan(1))
-      if (is_idle(words_[0])) remove_first_word();
+  // A=1 B=2 command
+  void take_variables_before(Words variables) {
+    for (std::size_t i = 0; i < variables.size(); ++i)
+      if (is_idle(variables[i]))
+        result_.edits.remove(variables[i].begin, i + 1 < variables.size() ? variables[i + 1].begin : words_[0].begin);
   }
 
-  // Assignments from this word on are the whole command.
-  void take_variables(std::size_t first) {
+  // The whole command, but for the word `export`.
+  void take_variables(Words variables) {
     std::size_t idle = 0;
-    for (std::size_t i = first; i < words_.size(); ++i) {
-      const std::string_view word = value(i);
+    for (const ShellWord& variable : variables) {
+      const std::string& word = variable.value;
       if (word.find("oneccl_bindings_for_pytorch") != word.npos || word.find("torch_ccl") != word.npos)
-        return drop(words_[i].begin, "the path of oneCCL's bindings for PyTorch, which Hearth does not use");
-      if (!is_assignment(word) || !is_idle(words_[i])) continue;
-      if (++idle < words_.size() - first || first > 0) remove_words(i, 1);
+        return drop(variable.begin, "the path of oneCCL's bindings for PyTorch, which Hearth does not use");
+      if (!is_assignment(word) || !is_idle(variable)) continue;
+      ++idle;
+      result_.edits.remove(begin_of_gap(text_, variable.begin), variable.end);
     }
     result_.is_known = result_.is_known || idle > 0;
-    if (idle > 0 && idle == words_.size() - first) result_.is_dropped = true;
-    words_ = words_.subspan(words_.size());
+    result_.is_dropped = idle > 0 && idle == variables.size();
   }
 
   void take_program() {
     const std::string_view program = value(0);
     if (program == "export") {
       result_.is_known = true;
-      take_variables(1);
+      take_variables(words_.subspan(1));
     } else if (program == "source" || program == ".") {
       take_source();
     } else if (is_environment_runner(words_)) {
@@ -270,7 +238,7 @@ class CommandTranslation {
     if (is_module) name = name.substr(name.rfind('.') + 1);
     const std::optional<std::string> command = command_of_script(name);
     if (!command) return take_own_script(begin, script, before);
-    result_.is_known = true;
+    result_.is_known = becomes_hearth_ = true;
     result_.edits.replace(words_[begin].begin, words_[script].end, before + *command);
     take_flags(flags_of_command(*command, old_words(words_.subspan(script + 1))), script + 1);
   }
@@ -311,7 +279,7 @@ class CommandTranslation {
     constexpr std::array<std::string_view, 4> kSame{"config", "test", "env", "estimate-memory"};
     if (file_name(value(name)) == "accelerate-launch") return take_launch(begin, name + 1);
     if (value(name + 1) == "launch") return take_launch(begin, name + 2);
-    if (is_one_of(value(name + 1), kSame)) {
+    if (std::ranges::find(kSame, value(name + 1)) != kSame.end()) {
       result_.is_known = true;
       result_.edits.replace(words_[begin].begin, words_[name].end, "hearth");
     } else {
@@ -377,6 +345,7 @@ class CommandTranslation {
   std::string_view text_;
   Words words_;
   CommandMigration result_;
+  bool becomes_hearth_ = false;  // instead of a Python program
 };
 
 }  // namespace

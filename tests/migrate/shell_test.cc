@@ -140,6 +140,10 @@ TEST(MigrateShell, WhatIsNoLongerNeeded) {
 TEST(MigrateShell, Variables) {
   check_cases({
       {"export CCL_WORKER_COUNT=1", "export CCL_WORKER_COUNT=1"},
+      {"CUDA_VISIBLE_DEVICES=0 nvidia-smi; CUDA_VISIBLE_DEVICES=0 python run_qa.py",
+       "CUDA_VISIBLE_DEVICES=0 nvidia-smi; hearth run_qa",
+       {"left out: CUDA_VISIBLE_DEVICES has no effect: Hearth trains on the CPU only"}},
+      {"NCCL_DEBUG=1", "", {"left out: NCCL_DEBUG has no effect: Hearth trains on the CPU only"}},
       {"OMP_NUM_THREADS=23 I_MPI_PIN=0 python run_qa.py", "OMP_NUM_THREADS=23 I_MPI_PIN=0 hearth run_qa"},
       {"CUDA_VISIBLE_DEVICES= OMP_NUM_THREADS=2 KMP_SETTINGS=1 python run_qa.py",
        "OMP_NUM_THREADS=2 hearth run_qa",
