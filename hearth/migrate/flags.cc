@@ -8,7 +8,6 @@
 #include "hearth/base/usage_error.h"
 #include "hearth/launch/plan/launch_options.h"
 #include "hearth/tasks/run_arguments.h"
-#include "hearth/train/training_arguments.h"
 
 namespace hearth::migrate {
 namespace {
@@ -89,15 +88,6 @@ std::vector<OldFlag> flags_of_command(const std::string& command, std::span<cons
     target.model.model_name_or_path = "model";
     Arguments options;
     declare(options, target, *task);
-    explain(flag, options, own, are_literal);
-  });
-}
-
-std::vector<OldFlag> flags_of_training_arguments(std::span<const OldWord> words) {
-  return explain_all(words, [](OldFlag& flag, const std::vector<std::string>& own, bool are_literal) {
-    TrainingArguments target;
-    Arguments options;
-    declare(options, target);
     explain(flag, options, own, are_literal);
   });
 }

@@ -15,7 +15,10 @@ bool is_one_of(std::string_view program, std::initializer_list<std::string_view>
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+// Also $(which python3), `which python` and $PYTHON.
 bool is_python(std::string_view program) {
+  const bool is_expansion = program.starts_with('$') || program.starts_with('`');
+  if (is_expansion) return program.find("python") != program.npos || program.find("PYTHON") != program.npos;
   program = file_name(program);
   return program.starts_with("python") && program.find_first_not_of("0123456789.", 6) == program.npos;
 }
@@ -34,6 +37,10 @@ bool is_wrapper(std::string_view program) {
                     "mpiexec.openmpi", "orterun", "prterun",       "srun",         "numactl",       "taskset",
                     "nohup",           "nice",    "ionice",        "timeout",      "env",           "sudo",
                     "stdbuf",          "setsid",  "exec",          "ssh"});
+}
+
+bool is_foreign_launcher(std::string_view program) {
+  return is_one_of(program, {"deepspeed", "horovodrun", "composer", "colossalai"});
 }
 
 bool has_environment_runner(std::string_view program) {

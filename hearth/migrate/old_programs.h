@@ -12,6 +12,7 @@ bool is_accelerate(std::string_view program);  // accelerate, accelerate-launch
 bool is_shell(std::string_view program);
 bool is_installer(std::string_view program);            // of Python packages and environments
 bool is_wrapper(std::string_view program);              // starts another program: mpirun, numactl, nohup
+bool is_foreign_launcher(std::string_view program);     // that Hearth's ranks cannot join
 bool has_environment_runner(std::string_view program);  // its command `run` starts another one: conda, poetry
 
 bool is_script(std::string_view word);      // of Python

@@ -228,8 +228,8 @@ class ScriptMigration {
 
   // The words of a flag as they are typed, under its present name; none if the flag is left out.
   std::vector<std::string> kept_words(const NewFlag& flag) {
-    const OldFlag old = command_.empty() ? flags_of_training_arguments(flag.words).front()
-                                         : flags_of_command(command_, flag.words).front();
+    // Every training command has the flags of TrainingArguments.
+    const OldFlag old = flags_of_command(command_.empty() ? "run_qa" : command_, flag.words).front();
     if (!old.remark.empty()) remark(flag.line, old.remark);
     if (old.is_lost) result_.complete = false;
     if (!old.stays) return {};

@@ -166,7 +166,7 @@ class CommandTranslation {
 
   // The word that begins the starter, or the script itself.
   std::optional<std::size_t> find_starter() const {
-    const bool may_be_script = is_wrapper(value(0)) || is_environment_runner(words_);
+    const bool may_be_script = is_wrapper(value(0)) || is_foreign_launcher(value(0)) || is_environment_runner(words_);
     for (std::size_t i = 0; i < words_.size(); ++i) {
       const std::string_view word = value(i);
       const bool is_shell_line = is_shell(word) && i + 2 < words_.size();
