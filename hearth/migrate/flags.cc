@@ -44,16 +44,22 @@ void explain(OldFlag& flag, Arguments& options, const std::vector<std::string>& 
   flag.stays = false;
 }
 
+// "$@" and "${array[@]}" may be flags, with values.
+bool may_be_flags(const OldWord& word) {
+  return !word.is_literal &&
+         (word.value.starts_with("$@") || word.value.starts_with("$*") || word.value.find("[@]") != word.value.npos);
+}
+
 // A flag's values are the words up to the next flag; there are no others behind the first flag.
 std::vector<OldFlag> explain_all(std::span<const OldWord> words,
                                  const std::function<void(OldFlag&, const std::vector<std::string>&, bool)>& one) {
-  const auto is_flag = [&](std::size_t i) { return words[i].value.starts_with("--") && words[i].value != "--help"; };
+  const auto is_flag = [&](std::size_t i) { return words[i].value.starts_with("--"); };
   std::vector<OldFlag> flags;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!is_flag(i)) continue;
+    if (!is_flag(i) || words[i].value == "--help") continue;
     OldFlag& flag = flags.emplace_back();
     flag.first = i;
-    while (i + 1 < words.size() && !is_flag(i + 1)) ++i, ++flag.count;
+    while (i + 1 < words.size() && !is_flag(i + 1) && !may_be_flags(words[i + 1])) ++i, ++flag.count;
     std::vector<std::string> own;
     bool are_literal = true;
     for (const OldWord& word : words.subspan(flag.first, flag.count)) {

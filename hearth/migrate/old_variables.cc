@@ -28,7 +28,8 @@ constexpr std::array kFamilies{
 }  // namespace
 
 std::optional<std::string> why_without_effect(std::string_view name, std::string_view value) {
-  if (name == "LD_PRELOAD" && value.find("iomp5") != value.npos) return "Hearth brings its own OpenMP";
+  if (name == "LD_PRELOAD" && value.find("iomp5") != value.npos)
+    return "Hearth brings its own OpenMP, and `hearth launch --memory_allocator` preloads another malloc";
   const auto known = std::ranges::find(environment_variables(), name, &EnvironmentVariable::name);
   if (known != environment_variables().end()) {
     if (known->meaning.find("no effect") == std::string_view::npos) return std::nullopt;

@@ -84,6 +84,9 @@ TEST(MigrateShell, VariablesInValuesAreLeftToTheShell) {
   check_cases({
       {"python run_qa.py --learning_rate $LR --output_dir \"$HOME/out dir\" --seed ${SEED:-1} --max_steps $(cat steps)",
        "hearth run_qa --learning_rate $LR --output_dir \"$HOME/out dir\" --seed ${SEED:-1} --max_steps $(cat steps)"},
+      {"python run_qa.py --use_ipex \"$@\" && python run_qa.py --no_cuda \"${FLAGS[@]}\"",
+       "hearth run_qa \"$@\" && hearth run_qa \"${FLAGS[@]}\"",
+       {"left out: --use_ipex" + kKernels, "left out: --no_cuda" + kCpu}},
       {"python run_qa.py --use_ipex $X --seed 1",
        "hearth run_qa --seed 1",
        {"left out: --use_ipex: '$X' is neither true nor false"},
@@ -156,7 +159,8 @@ TEST(MigrateShell, Variables) {
         "left out: WANDB_DISABLED has no effect: trackers are not implemented yet"}},
       {"export LD_PRELOAD=/opt/lib/libiomp5.so\npython run_qa.py",
        "hearth run_qa",
-       {"left out: LD_PRELOAD has no effect: Hearth brings its own OpenMP"}},
+       {"left out: LD_PRELOAD has no effect: Hearth brings its own OpenMP, and `hearth launch --memory_allocator` "
+        "preloads another malloc"}},
   });
 }
 
