@@ -23,14 +23,15 @@ struct OldFlag {
   std::string remark;                   // if it does not stay or has another name
 };
 
-// What becomes of the flags of a training command such as run_qa, and of `accelerate launch`. Hearth's own declarations
-// of these flags decide. `is_literal` tells whether a word has the value that the
-// program will get; values of other words are not checked.
 struct OldWord {
   std::string value;
-  bool is_literal = true;
+  bool is_literal = true;  // the program gets this value; other values are not checked
 };
+
+// What becomes of the flags of a training command such as run_qa, by Hearth's own declarations of them.
 std::vector<OldFlag> flags_of_command(const std::string& command, std::span<const OldWord> words);
+
+// The same for the words after `accelerate launch`.
 struct OldLaunch {
   std::vector<OldFlag> flags;
   std::size_t target = 0;  // index of the script

@@ -229,7 +229,9 @@ class ScriptMigration {
   // The words of a flag as they are typed, under its present name; none if the flag is left out.
   std::vector<std::string> kept_words(const NewFlag& flag) {
     // Every training command has the flags of TrainingArguments.
-    const OldFlag old = flags_of_command(command_.empty() ? "run_qa" : command_, flag.words).front();
+    const std::vector<OldFlag> flags = flags_of_command(command_.empty() ? "run_qa" : command_, flag.words);
+    if (flags.empty()) return {};  // an argument called help
+    const OldFlag& old = flags.front();
     if (!old.remark.empty()) remark(flag.line, old.remark);
     if (old.is_lost) result_.complete = false;
     if (!old.stays) return {};

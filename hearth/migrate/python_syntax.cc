@@ -37,6 +37,7 @@ class Lexer {
         token.end = at_;
         if (token.value.empty() && token.kind != Token::Kind::text)
           token.value = text_.substr(token.begin, at_ - token.begin);
+        if (token.kind == Token::Kind::number) std::erase(token.value, '_');
         result.push_back(std::move(token));
       }
     }

@@ -75,6 +75,11 @@ TEST(MigratePython, GlueAndFiles) {
       "  --model_name_or_path \"$MODEL_NAME_OR_PATH\"");
 }
 
+TEST(MigratePython, ArgumentsOfOtherKinds) {
+  EXPECT_EQ(migrate_python("TrainingArguments(help=1, max_steps=-1_000, optim=\"a\" \"b\")", "a.py").text,
+            "--max_steps -1000 \\\n  --optim \"$OPTIM\"");
+}
+
 TEST(MigratePython, LoopsOfOnesOwn) {
   const Migration accelerated = migrate_python("accelerator = Accelerator(mixed_precision='bf16')\n", "my loop.py");
   EXPECT_EQ(accelerated.text, "hearth launch --mixed_precision bf16 'my loop.py'");
