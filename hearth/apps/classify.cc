@@ -10,7 +10,7 @@
 #include "hearth/data/table.h"
 #include "hearth/data/text_lines.h"
 #include "hearth/io/file.h"
-#include "hearth/io/hub_cache.h"
+#include "hearth/hub/model.h"
 #include "hearth/io/json.h"
 #include "hearth/tasks/text_classification/classifier.h"
 #include "hearth/tasks/text_classification/columns.h"
@@ -142,7 +142,7 @@ int classify(std::span<const std::string> words) {
   if (!parse_or_print_help(arguments, words)) return 0;
   check_usage(args);
   if (args.file) io::check_readable(*args.file);
-  tasks::TextClassifier classifier(io::find_model(args.model, "", "main"), {args.max_seq_length, args.batch_size,
+  tasks::TextClassifier classifier(hub::find_model(args.model, hub::ModelParts::all), {args.max_seq_length, args.batch_size,
                                                                             args.bf16   ? DType::bf16
                                                                             : args.fp16 ? DType::f16
                                                                                         : DType::f32});

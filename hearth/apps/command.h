@@ -33,6 +33,8 @@ bool parse_or_print_help(Arguments& arguments, std::span<const std::string> word
 int ask(std::span<const std::string> words);
 int tag(std::span<const std::string> words);
 int classify(std::span<const std::string> words);
+int download(std::span<const std::string> words);
+int upload(std::span<const std::string> words);
 int train_tokenizer(std::span<const std::string> words);
 int init_model(std::span<const std::string> words);
 int verify(std::span<const std::string> words);

@@ -6,7 +6,7 @@
 #include "hearth/base/log.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 
 namespace hearth::apps {
 
@@ -18,6 +18,8 @@ const std::vector<Command> kOthers{
     {"ask", "ask a fine-tuned model questions about a text", ask},
     {"tag", "find the entities of texts with a fine-tuned model", tag},
     {"classify", "classify texts with a fine-tuned model", classify},
+    {"download", "download a model or a data set from the Hub", download},
+    {"upload", "upload a folder to the Hub", upload},
     {"train_tokenizer", "train a WordPiece tokenizer on text files", train_tokenizer},
     {"init_model", "create a model with random weights from a config.json and a tokenizer", init_model},
     {"verify", "compare this build with reference results of PyTorch and transformers", verify},

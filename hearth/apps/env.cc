@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
+#include <array>
+
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
 #include "hearth/base/check.h"
@@ -64,7 +67,12 @@ io::Json backends() {
   return json;
 }
 
-bool is_private(std::string_view variable) { return variable == "HOME" || variable == "HEARTH_JOB_TOKEN"; }
+// A report of a bug may go anywhere. A proxy's address may contain a password.
+bool is_private(std::string_view variable) {
+  constexpr std::array<std::string_view, 5> kPrivate{"HOME", "HEARTH_JOB_TOKEN", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN",
+                                                     "https_proxy"};
+  return std::ranges::find(kPrivate, variable) != kPrivate.end();
+}
 
 io::Json describe() {
   const cpu::Topology& topology = cpu::topology();

@@ -19,7 +19,7 @@
 #include "hearth/base/text_layout.h"
 #include "hearth/base/version.h"
 #include "hearth/cpu/system.h"
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 
 namespace {
 

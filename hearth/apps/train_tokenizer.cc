@@ -8,7 +8,7 @@
 #include "hearth/tasks/question_answering/examples.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
 #include "hearth/tokenizer/wordpiece_trainer.h"
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 
 namespace hearth::apps {
 namespace {

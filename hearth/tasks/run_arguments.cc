@@ -23,6 +23,7 @@ void declare(Arguments& options, RunArguments& arguments, Task& task) {
   declare(options, arguments.model);
   task.declare(options);
   declare(options, arguments.training);
+  declare(options, arguments.hub);
 }
 
 RunArguments parse_run_arguments(const TaskCommand& command, Task& task, std::span<const std::string> words) {

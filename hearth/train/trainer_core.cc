@@ -8,7 +8,7 @@
 #include "hearth/io/json.h"
 #include "hearth/metrics/metrics_json.h"
 #include "hearth/train/agreed_values.h"
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 #include "hearth/train/results.h"
 
 namespace hearth {

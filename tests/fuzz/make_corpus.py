@@ -128,6 +128,16 @@ YAML = {
 
 HOSTFILE = {"plain": "node1\nnode2:4 # four\n\nnode3 slots=2\n::1\n?unknown\n", "comments": "# nobody\n"}
 
+DATASET_CARD = {
+    "configs": "---\nconfigs:\n- config_name: mrpc\n  default: true\n  data_files:\n  - split: train\n    path: mrpc/train-*\n"
+               "  - split: test\n    path:\n    - a.csv\n    - '**/b[0-9]*'\n- config_name: b\n  data_dir: b\n- data_files: c.csv\n"
+               "dataset_info:\n  config_name: mrpc\n  features:\n  - name: label\n    dtype:\n      class_label:\n"
+               "        names:\n          '0': a\n          '1': b\n---\n# Title\n",
+    "lists": "---\ndataset_info:\n- features:\n  - name: tags\n    sequence:\n      class_label:\n        names: [O, B]\n---\n",
+    "open": "---\nconfigs:\n- 1\n",
+    "none": "# Title\n",
+}
+
 STATE = {"best_global_step": 2, "best_metric": 0.5, "best_model_checkpoint": "out/checkpoint-2", "epoch": 1.0,
          "eval_steps": 1, "global_step": 2, "log_history": [{"epoch": 1.0, "loss": 0.5, "step": 2}], "logging_steps": 1.0,
          "max_steps": 4, "num_input_tokens_seen": 0, "num_train_epochs": 2, "save_steps": 1,
@@ -207,7 +217,7 @@ write("model_config", MODEL_CONFIG, as_json)
 for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_state", TRAINING_STATE)]:
     write(target, seeds, lambda seed: seed[0].encode() + as_json(seed[1]))
 for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("vocabulary", VOCABULARY), ("yaml", YAML), ("hostfile", HOSTFILE),
-                      ("migrate", MIGRATE)]:
+                      ("dataset_card", DATASET_CARD), ("migrate", MIGRATE)]:
     write(target, seeds, str.encode)
 for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE)]:
     write(target, seeds, lambda seed: seed)

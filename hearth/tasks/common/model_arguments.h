@@ -11,9 +11,9 @@ namespace hearth::tasks {
 
 // ModelArguments of the run_*.py scripts, and which parameters to freeze.
 struct ModelArguments {
-  std::string model_name_or_path;  // a folder, or a name in the local Hub cache
+  std::string model_name_or_path;  // a folder, or a name on the Hub
   std::optional<std::string> config_name, tokenizer_name;
-  std::optional<std::string> cache_dir;
+  std::optional<std::string> cache_dir, token;
   std::string model_revision = "main";
   std::optional<std::string> config_overrides;  // "hidden_dropout_prob=0,..."
   bool ignore_mismatched_sizes = false;

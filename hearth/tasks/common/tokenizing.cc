@@ -5,8 +5,8 @@
 
 #include "hearth/base/check.h"
 #include "hearth/cpu/parallel.h"
-#include "hearth/data/sha256.h"
-#include "hearth/train/progress.h"
+#include "hearth/io/sha256.h"
+#include "hearth/base/progress.h"
 
 namespace hearth::tasks {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kRowsPerTask = 256;
 
 std::string digest_of(const TokenRows& rows, const std::vector<std::span<const std::byte>>& arrays) {
-  data::Sha256 hash;
+  io::Sha256 hash;
   hash.update(std::as_bytes(std::span(rows.starts)));
   hash.update(std::as_bytes(std::span(rows.ids)));
   hash.update(std::as_bytes(std::span(rows.type_ids)));

@@ -4,20 +4,20 @@
 
 #include "hearth/base/log.h"
 #include "hearth/base/shell_word.h"
-#include "hearth/data/sha256.h"
-#include "hearth/io/hub_cache.h"
+#include "hearth/io/sha256.h"
+#include "hearth/io/user_folders.h"
 #include "hearth/tasks/question_answering/dataset.h"
 #include "hearth/tasks/question_answering/feature_cache.h"
 #include "hearth/tasks/question_answering/postprocess.h"
 #include "hearth/tasks/question_answering/squad_metric.h"
 #include "hearth/train/evaluation.h"
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 
 namespace hearth::tasks {
 namespace {
 
 std::string digest_of(const QaFeatures& features) {
-  data::Sha256 hash;
+  io::Sha256 hash;
   for (const auto& section : features.sections()) hash.update(section);
   return fmt::format("{} features ({})", features.size(), hash.hex().substr(0, 12));
 }

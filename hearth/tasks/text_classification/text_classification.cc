@@ -8,7 +8,7 @@
 #include "hearth/tasks/common/tokenizing.h"
 #include "hearth/tasks/text_classification/class_weights.h"
 #include "hearth/train/evaluation.h"
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 
 namespace hearth::tasks {
 namespace {

@@ -1,4 +1,4 @@
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "hearth/data/sha256.h"
+#include "hearth/io/sha256.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "hearth/io/file.h"
 
-namespace hearth::data {
+namespace hearth::io {
 namespace {
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
@@ -105,6 +105,6 @@ std::string sha256_of(std::string_view text) {
   return hash.hex();
 }
 
-std::string sha256_of_file(const std::filesystem::path& path) { return sha256_of(io::MappedFile(path).text()); }
+std::string sha256_of_file(const std::filesystem::path& path) { return sha256_of(MappedFile(path).text()); }
 
-}  // namespace hearth::data
+}  // namespace hearth::io

@@ -1,8 +1,8 @@
-#include "hearth/data/sha256.h"
+#include "hearth/io/sha256.h"
 
 #include "tests/support.h"
 
-namespace hearth::data {
+namespace hearth::io {
 namespace {
 
 using Sha256Test = TemporaryFolder;
@@ -32,4 +32,4 @@ TEST(Sha256, PiecesOfAnySizeGiveTheSame) {
 TEST_F(Sha256Test, OfFile) { EXPECT_EQ(sha256_of_file(write("f", "abc")), sha256_of("abc")); }
 
 }  // namespace
-}  // namespace hearth::data
+}  // namespace hearth::io

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth::data {
+namespace hearth::io {
 
 // SHA-256 (FIPS 180-4) over bytes that come in any number of pieces.
 class Sha256 {
@@ -34,4 +34,4 @@ class Sha256 {
 std::string sha256_of(std::string_view text);
 std::string sha256_of_file(const std::filesystem::path& path);
 
-}  // namespace hearth::data
+}  // namespace hearth::io

@@ -1,0 +1,82 @@
+#include "hearth/hub/snapshot.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "hearth/base/check.h"
+#include "hearth/base/log.h"
+#include "hearth/hub/client.h"
+#include "hearth/hub/download.h"
+#include "hearth/hub/repository_cache.h"
+
+namespace hearth::hub {
+namespace {
+
+// The snapshot, if the cache alone says that nothing is missing.
+std::optional<Snapshot> whole_in_cache(const RepositoryCache& cache, const std::string& commit,
+                                       const Selection& selection) {
+  if (const auto files = cache.listing(commit)) {
+    const Selection::Names chosen = selection.choose(*files);
+    if (!std::ranges::all_of(chosen, [&](const std::string& file) { return cache.has(commit, file); })) return {};
+    return Snapshot{commit, cache.snapshot(commit), *files};
+  }
+  Selection::Names cached = cache.cached_files(commit);
+  if (!selection.is_enough(cached)) return {};
+  return Snapshot{commit, cache.snapshot(commit), std::move(cached)};
+}
+
+Snapshot as_cached(const RepositoryCache& cache, const std::string& commit) {
+  return {commit, cache.snapshot(commit), cache.cached_files(commit)};
+}
+
+Snapshot from_hub(const RepositoryCache& cache, const std::string& revision, const Selection& selection,
+                  const Access& access) {
+  Client client(token_of(access));
+  const Client::Contents contents = client.contents(cache.repository(), revision);
+  const Selection::Names chosen = selection.choose(contents.files);
+  download(client, cache, contents.commit, chosen, access.quiet);
+  for (const std::string& file : selection.expected)
+    if (std::ranges::find(contents.files, file) == contents.files.end()) cache.store_absent(contents.commit, file);
+  cache.store_listing(contents.commit, contents.files);
+  cache.store_ref(revision, contents.commit);  // last: it makes the snapshot the one to use
+  return {contents.commit, cache.snapshot(contents.commit), contents.files};
+}
+
+[[noreturn]] void fail_offline(const RepositoryCache& cache, const std::string& revision, const std::string& variable) {
+  fail(
+      "{}{} is not in the cache {}, and {} forbids to download it: unset the variable, or fetch it with `hearth "
+      "download "
+      "{}{}` where there is a network",
+      cache.repository().text(), revision == kMainRevision ? "" : fmt::format(", revision {},", revision),
+      cache.root().string(), variable, cache.repository().name,
+      cache.repository().kind == Repository::Kind::dataset ? " --repo_type dataset" : "");
+}
+
+}  // namespace
+
+Snapshot update_snapshot(const Repository& repository, const std::string& revision, const Selection& selection,
+                         const Access& access) {
+  const RepositoryCache cache = find_cache(cache_root(access, repository.kind), repository);
+  const std::optional<std::string> commit = cache.commit_of(revision);
+  if (const std::string variable = offline_variable(repository.kind); !variable.empty()) {
+    if (!commit) fail_offline(cache, revision, variable);
+    return as_cached(cache, *commit);
+  }
+  try {
+    return from_hub(cache, revision, selection, access);
+  } catch (const NetworkError& error) {
+    if (!commit) throw;
+    log_warning("{}; using {} as it is in the cache", error.what(), repository.text());
+    return as_cached(cache, *commit);
+  }
+}
+
+Snapshot get_snapshot(const Repository& repository, const std::string& revision, const Selection& selection,
+                      const Access& access) {
+  const RepositoryCache cache = find_cache(cache_root(access, repository.kind), repository);
+  if (const std::optional<std::string> commit = cache.commit_of(revision))
+    if (std::optional<Snapshot> whole = whole_in_cache(cache, *commit, selection)) return *whole;
+  return update_snapshot(repository, revision, selection, access);
+}
+
+}  // namespace hearth::hub
