@@ -76,8 +76,8 @@ TEST(MigratePython, GlueAndFiles) {
 }
 
 TEST(MigratePython, ArgumentsOfOtherKinds) {
-  EXPECT_EQ(migrate_python("TrainingArguments(help=1, max_steps=-1_000, optim=\"a\" \"b\")", "a.py").text,
-            "--max_steps -1000 \\\n  --optim \"$OPTIM\"");
+  EXPECT_EQ(migrate_python("TrainingArguments(help=1, max_steps=-1, save_steps=1_000, optim=\"a\" \"b\")", "a.py").text,
+            "--max_steps -1 \\\n  --save_steps 1000 \\\n  --optim \"$OPTIM\"");
 }
 
 TEST(MigratePython, LoopsOfOnesOwn) {
