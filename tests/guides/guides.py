@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Runs the commands of docs/migrating.md: guides.py ROW BUILD BACKENDS. `list` instead of a row names those of `make test`,
+`list_all` all of them.
+
+Names of models and data sets are those of the Hub; tests/hub/server.py stands in for it, with models of random weights and
+the data of tests/fixtures/hub. Only this changes in a command: the output folder, OMP_NUM_THREADS, and the addresses of the
+hosts. Several hosts are namespaces of this machine, as in tests/plugins/hosts.py. Every training runs online first, and
+then offline from the cache that it has filled, which must give the same bits."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "plugins")]
+import hosts  # noqa: E402
+import matrix  # noqa: E402
+import page  # noqa: E402
+
+FIXTURES = HERE.parent / "fixtures"
+PROGRAM = pathlib.Path(matrix.BUILD).resolve() / "bin" / "hearth"
+SERVER = [sys.executable, str(HERE.parent / "hub" / "server.py")]
+RUN, OLD, OUTPUT = page.blocks("run"), page.blocks("old"), page.blocks("output")
+MODELS = ["google-bert/bert-base-uncased", "google-bert/bert-large-uncased", "google-bert/bert-base-cased"]
+RENAMED = {"models/bert-base-uncased": "models/google-bert/bert-base-uncased",
+           "models/bert-base-cased": "models/google-bert/bert-base-cased",
+           "datasets/squad": "datasets/rajpurkar/squad", "datasets/glue": "datasets/nyu-mll/glue"}
+ANSWERS = {"config": "This machine,No distributed training,yes,yes,NO,NO,bf16",
+           "config_four_hosts": "This machine,multi-CPU,4,0,36.112.23.24,29500,yes,yes,NO,16,bf16"}
+UNCHANGED_WORDS = "words other than the three have changed"
+
+
+def must(truth, complaint):
+    if not truth:
+        sys.exit(complaint)
+
+
+class Place:
+    """A folder with the repositories of the server, a Hub cache and room for outputs."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.repositories = self.folder / "hub"
+        self.log = self.folder / "requests"
+        self.extra = {}
+
+    def environment(self, **more):
+        kept = {name: value for name, value in matrix.environment({}).items()
+                if not name.startswith(("HF_", "TRANSFORMERS")) and "proxy" not in name.lower()}
+        for name in ("OMP_NUM_THREADS", "CCL_WORKER_COUNT", "MASTER_ADDR"):  # for the commands to set
+            kept.pop(name)
+        own = {"HF_HOME": f"{self.folder}/home", "HEARTH_CACHE": f"{self.folder}/cache", "TMPDIR": str(self.folder),
+               "PATH": f"{PROGRAM.parent}:{kept['PATH']}"}
+        return kept | own | self.extra | more
+
+    def shell(self, text, answers="", before=(), status=0, **environment):
+        """Runs shell text, here or, behind the words `before`, on a host."""
+        done = subprocess.run([*before, "bash", "-ec", f"cd {self.folder}\n{text}"], env=self.environment(**environment),
+                              input=answers, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
+        must(done.returncode == status, f"{text}\nended with status {done.returncode}, not {status}:\n{done.stdout}")
+        return done.stdout
+
+    def make_repositories(self):
+        config = json.loads((FIXTURES / "apps" / "config.json").read_text()) | {"max_position_embeddings": 512}
+        (self.folder / "config.json").write_text(json.dumps(config))
+        texts = self.folder / "text.txt"
+        texts.write_text((FIXTURES / "apps" / "text.txt").read_text() + "In lives the Ada Nils Omar.\n")
+        self.shell(f"hearth train_tokenizer --vocab_size 200 --output_dir tokenizer --files {texts}")
+        for number, name in enumerate(MODELS):
+            self.shell(f"hearth init_model --config config.json --tokenizer tokenizer --seed {number} "
+                       f"--output_dir {self.repositories}/models/{name}")
+        shutil.copytree(FIXTURES / "hub" / "datasets", self.repositories / "datasets")
+        (self.repositories / "renamed.json").write_text(json.dumps(RENAMED))
+
+    @contextlib.contextmanager
+    def server(self, before=(), port=0):
+        command = [*before, *SERVER, "--root", str(self.repositories), "--log", str(self.log), "--port", str(port)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            yield process.stdout.readline().strip()
+            process.stdin.close()
+
+    def requests(self):
+        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
+
+
+def localized(command, output, address="127.0.0.1"):
+    """The command with this machine's folder, threads and addresses."""
+    command = command.replace("/tmp/debug_squad/", f"{output}/").replace("OMP_NUM_THREADS=23", "OMP_NUM_THREADS=1")
+    return command.replace("xxx.xxx.xxx.xxx", address)
+
+
+def trained(folder, epochs=2):
+    """The bytes of the model that a run_qa has written, with results that show that it has trained and evaluated."""
+    results = json.loads((folder / "all_results.json").read_text())
+    losses = [row["train_loss"] for row in json.loads((folder / "trainer_state.json").read_text())["log_history"]
+              if "train_loss" in row]
+    must(results["epoch"] == epochs and results["train_samples"] == 40 and 0 <= results["eval_f1"] <= 100 and
+         losses and 0 < losses[-1] < 10, f"{folder}: {results}, losses {losses}")
+    return (folder / "model.safetensors").read_bytes()
+
+
+def online_and_offline(place, name):
+    """Trains with a server, and again without one."""
+    with place.server() as url:
+        place.shell(localized(RUN[name], f"{place.folder}/{name}_online"), HF_ENDPOINT=url)
+    asked = place.requests()
+    output = place.shell(localized(RUN[name], f"{place.folder}/{name}_offline"), HF_ENDPOINT=url, HF_HUB_OFFLINE="1")
+    must(place.requests() == asked, "the offline run has asked the server")
+    online, offline = (trained(place.folder / f"{name}_{kind}") for kind in ("online", "offline"))
+    must(online == offline, f"{name}: the offline run has other weights than the online run")
+    print(f"{name}: online and offline, the same bits")
+    return output
+
+
+def check_page(place):
+    """What the page shows is what `hearth migrate` prints, or the old command with three words changed."""
+    (place.folder / "my_training.py").write_text(OLD["my_training.py"])
+    for name, text in OLD.items():
+        is_script = name.endswith(".py")  # with **kwargs, which no command has
+        new = json.loads(place.shell(f"hearth migrate --json {name if is_script else '-'}", answers=text, status=is_script))
+        if name in RUN and name not in ("install", "my_training.py"):
+            must(RUN[name] in (page.with_three_words_changed(text), new["text"] + "\n"), f"{name}: {UNCHANGED_WORDS}")
+    for name, text in OUTPUT.items():
+        printed = place.shell(RUN[name], status=name.endswith(".py"))
+        must(printed == text, f"{name} prints\n{printed}")
+    must("oneDNN" in place.shell(RUN["install"]), "hearth env lists no versions")
+    print(f"{len(OLD)} old commands, {len(OUTPUT)} outputs")
+
+
+def check_setvars(place):
+    must(os.path.join(matrix.BACKENDS, "bin", "mpirun") in place.shell(RUN["setvars"] + "command -v mpirun"), "no mpirun")
+
+
+def check_one_cpu(place):
+    place.make_repositories()
+    online_and_offline(place, "one_cpu")
+
+
+def check_one_cpu_older(place):
+    place.make_repositories()
+    online_and_offline(place, "one_cpu_older")
+
+
+def check_one_host(place):
+    place.make_repositories()
+    place.extra = {"MASTER_PORT": str(matrix.free_port())}
+    output = online_and_offline(place, "one_host")
+    must("2 processes, 2 of them on this host, over ccl" in output, output)
+
+
+def check_one_host_launch(place):
+    place.make_repositories()
+    must("2 processes" in online_and_offline(place, "one_host_launch"), "not two processes")
+
+
+def check_config(place, name, fixture):
+    place.shell(RUN["config"], answers=ANSWERS[name].replace(",", "\n") + "\n")
+    written = (place.folder / "home" / "accelerate" / "default_config.yaml").read_text().splitlines()
+    for line in (FIXTURES / "launch" / fixture).read_text().splitlines():
+        must(line in written, f"{line} is missing in {written}")
+
+
+def check_example(output):
+    lines = re.findall(r"epoch \d: \{'accuracy': [0-9.]+, 'f1': [0-9.]+\}", output)
+    must([line.split(":")[0] for line in lines] == ["epoch 0", "epoch 1", "epoch 2"], output)
+
+
+def check_accelerate(place):
+    place.make_repositories()
+    check_config(place, "config", "guide_no.yaml")
+    (place.folder / "my_script.py").write_text(
+        "import os, sys\nprint(sys.argv[1:], os.environ['ACCELERATE_MIXED_PRECISION'], os.environ['ACCELERATE_USE_IPEX'])\n")
+    must("['--args_to_my_script'] bf16 true" in place.shell(RUN["launch"]).lower(), "the script has other settings")
+    with place.server() as url:
+        online = place.shell(RUN["launch_example"], HF_ENDPOINT=url)
+    offline = place.shell(RUN["launch_example"], HF_HUB_OFFLINE="1")
+    check_example(online)
+    check_example(offline)
+    print("nlp_example: online and offline")
+
+
+def check_download(place):
+    place.make_repositories()
+    with place.server() as url:
+        place.shell(RUN["download"], HF_ENDPOINT=url)
+    place.shell(localized(RUN["one_cpu"], f"{place.folder}/out"), HF_HUB_OFFLINE="1")
+    trained(place.folder / "out")
+
+
+@contextlib.contextmanager
+def several_hosts(place, count):
+    """Hosts with a cache and a server each, the latter at the same address."""
+    place.make_repositories()
+    (place.folder / "hosts").mkdir()
+    network = hosts.Hosts(str(place.folder / "hosts"))
+    addresses = [f"{hosts.NETWORK}{number}" for number in range(1, count + 1)]
+    (place.folder / "hostfile").write_text("".join(f"{address} #node{n} ip\n" for n, address in enumerate(addresses)))
+    enter = f"{network.folder}/enter"
+    port = 8080
+    place.extra = {"HF_HOME": f"{network.disk}/home", "HEARTH_CACHE": f"{network.disk}/cache", "MASTER_PORT": "29500",
+                   "I_MPI_HYDRA_BOOTSTRAP_EXEC": enter, "HYDRA_LAUNCHER_EXEC": enter}
+    with contextlib.ExitStack() as stack:
+        for number in range(1, count + 1):
+            url = stack.enter_context(place.server(network.inside(number), port))
+        place.extra["HF_ENDPOINT"] = url
+        yield network
+
+
+def check_two_hosts(place):
+    with several_hosts(place, 2) as network:
+        for kind, more in (("online", {}), ("offline", {"HF_HUB_OFFLINE": "1"})):
+            command = localized(RUN["two_hosts_run"], f"{network.disk}/{kind}", f"{hosts.NETWORK}1")
+            output = place.shell(command, before=network.inside(1), **more)
+            must("4 processes, 2 of them on this host, over ccl" in output, output)
+        online, offline = (trained(pathlib.Path(network.on_disk(1, kind))) for kind in ("online", "offline"))
+        must(online == offline, "the offline run has other weights than the online run")
+        must(not os.path.exists(network.on_disk(2, "online")), "the second host has written results")
+    print("two_hosts_run: four ranks on two hosts made of namespaces, online and offline, the same bits")
+
+
+def check_four_hosts(place):
+    with several_hosts(place, 4) as network:
+        answers = ANSWERS["config_four_hosts"].replace("36.112.23.24", f"{hosts.NETWORK}1").replace(",", "\n") + "\n"
+        place.shell(RUN["config"], answers=answers, before=network.inside(1))
+        for more in ({}, {"HF_HUB_OFFLINE": "1"}):
+            command = localized(RUN["four_hosts"], "", f"{hosts.NETWORK}1")
+            check_example(place.shell(command, before=network.inside(1), **more))
+        plan = place.shell(RUN["four_hosts_dry_run"], before=network.inside(1))
+        must("mpirun" in plan and "-n 16" in plan, plan)
+    print("four_hosts: sixteen ranks on four hosts made of namespaces, online and offline; the dry run starts nothing")
+
+
+def check_multi_cpu_config(place):
+    check_config(place, "config_four_hosts", "guide_multi_cpu.yaml")
+
+
+ROWS = {"page": check_page, "setvars": check_setvars, "multi_cpu_config": check_multi_cpu_config, "one_cpu": check_one_cpu,
+        "one_host_launch": check_one_host_launch, "accelerate": check_accelerate, "download": check_download,
+        "one_cpu_older": check_one_cpu_older, "one_host": check_one_host, "two_hosts": check_two_hosts,
+        "four_hosts": check_four_hosts}
+SHORT = ["page", "setvars", "multi_cpu_config", "one_cpu", "accelerate"]
+
+if __name__ == "__main__":
+    if matrix.ROW in ("list", "list_all"):
+        print(";".join(SHORT if matrix.ROW == "list" else ROWS), end="")
+        sys.exit()
+    if matrix.ROW in ("two_hosts", "four_hosts"):
+        hosts.enter_namespaces()
+    with tempfile.TemporaryDirectory() as folder:
+        ROWS[matrix.ROW](Place(folder))
