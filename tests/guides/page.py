@@ -11,6 +11,12 @@ def blocks(kind):
     return {name: text for of_kind, name, text in BLOCK.findall(PAGE.read_text()) if of_kind == kind}
 
 
+def unmarked():
+    """Blocks with commands of Hearth that have no mark, so that nothing would run them."""
+    rest = BLOCK.sub("", PAGE.read_text())
+    return [block for block in re.findall(r"```.*?```", rest, re.S) if "hearth" in block]
+
+
 def with_three_words_changed(command):
     """The changes that docs/migrating.md promises are enough."""
     command = re.sub(r"python3? (?:\S+/)?(run_\w+)\.py", r"hearth \1", command)
