@@ -8,6 +8,7 @@
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
+#include "hearth/migrate/flags.h"
 #include "hearth/migrate/migration.h"
 
 namespace hearth::apps {
@@ -26,9 +27,17 @@ migrate::Migration migrate_text(const std::string& text, const std::string& name
   return name.ends_with(".py") || is_python(text) ? migrate::migrate_python(text, name) : migrate::migrate_shell(text);
 }
 
+// A script that is not there; run_qa.py is a command without flags.
+bool is_missing_file(const std::string& source) {
+  const bool is_name = source.find_first_of(" \t\n") == source.npos;
+  return is_name && (source.ends_with(".sh") || source.ends_with(".py")) && !migrate::command_of_script(source);
+}
+
 migrate::Migration migrate_source(const std::string& source) {
   if (source == "-") return migrate_text(io::read_stream("/dev/stdin"), "the script");
-  return is_file(source) ? migrate_text(io::read_file(source), source) : migrate_text(source, "the text");
+  if (is_file(source)) return migrate_text(io::read_file(source), source);
+  check(!is_missing_file(source), "there is no script {}", source);
+  return migrate_text(source, "the text");
 }
 
 io::Json to_json(const migrate::Migration& migration) {

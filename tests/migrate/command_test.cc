@@ -19,6 +19,8 @@ TEST_F(MigrateCommand, StatusTellsWhatIsMissing) {
   EXPECT_EQ(hearth("migrate 'python run_qa.py --no_such_flag 1'").status, 1);
   EXPECT_EQ(hearth("migrate 'ls -l'").status, 2);
   EXPECT_EQ(hearth("migrate").status, 2);
+  EXPECT_EQ(hearth("migrate nowhere.sh").error(), "there is no script nowhere.sh");
+  EXPECT_EQ(hearth("migrate run_qa.py").out, "hearth run_qa\n");
   EXPECT_EQ(hearth("migrate python run_qa.py").error(),
             "'run_qa.py' is one word too many: put the whole command in quotes");
 }
