@@ -4,9 +4,9 @@
 #include "hearth/apps/command.h"
 #include "hearth/apps/run_task.h"
 #include "hearth/base/log.h"
+#include "hearth/base/progress.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
-#include "hearth/base/progress.h"
 
 namespace hearth::apps {
 

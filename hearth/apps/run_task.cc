@@ -43,13 +43,24 @@ std::optional<std::filesystem::path> checkpoint_for_all(const TrainingArguments&
   return found.empty() ? std::nullopt : std::optional<std::filesystem::path>(found);
 }
 
+hub::Access access_of(const tasks::ModelArguments& args, const parallel::Team& team) {
+  return {args.cache_dir.value_or(""), args.token.value_or(""), !team.is_first_of_host()};
+}
+
 // Of the processes of a host the first one downloads what is missing.
 std::filesystem::path find_model(const tasks::ModelArguments& args, const std::string& name, hub::ModelParts parts,
                                  const parallel::Team& team) {
-  return team.first_of_host_first([&] {
-    const hub::Access access{args.cache_dir.value_or(""), args.token.value_or(""), !team.is_first_of_host()};
-    return hub::find_model(name, parts, access, args.model_revision);
-  });
+  return team.first_of_host_first(
+      [&] { return hub::find_model(name, parts, access_of(args, team), args.model_revision); });
+}
+
+// With --dataset_name: the task gets local files.
+void fetch_dataset(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team) {
+  const std::optional<tasks::DatasetRequest> wanted = task.dataset(args.training);
+  if (!wanted) return;
+  const hub::DatasetFiles files = team.first_of_host_first(
+      [&] { return hub::find_dataset(wanted->choice, wanted->splits, access_of(args.model, team)); });
+  task.take_files(files, args.training);
 }
 
 models::LoadOptions load_options(const tasks::RunArguments& args, const parallel::Team& team) {
@@ -134,6 +145,7 @@ class TaskRun {
 
 TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team, int processes_of_host)
     : args_(args), task_(task), team_(team), output_dir_(args.training.output_dir) {
+  fetch_dataset(args_, task_, team_);
   task_.check_inputs(args_.training);
   if (args_.training.do_train && team_.is_first()) held_.emplace(args_.training);
   checkpoint_ = checkpoint_for_all(args_.training, team_);

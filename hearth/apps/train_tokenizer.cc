@@ -3,12 +3,12 @@
 #include "hearth/apps/command.h"
 #include "hearth/apps/output_folder.h"
 #include "hearth/base/arguments.h"
+#include "hearth/base/progress.h"
 #include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/tasks/question_answering/examples.h"
 #include "hearth/tokenizer/bert_tokenizer.h"
 #include "hearth/tokenizer/wordpiece_trainer.h"
-#include "hearth/base/progress.h"
 
 namespace hearth::apps {
 namespace {

@@ -26,6 +26,14 @@ std::string plain_etag(std::string_view text) {
   return std::string(text);
 }
 
+// Where a redirect leads.
+std::string next_url(const std::string& url, const HttpResponse& response) {
+  std::string next = resolved_url(url, response.header("location"));
+  check(!url.starts_with("https:") || next.starts_with("https:"),
+        "{} redirects to {}, which is not encrypted: nothing was downloaded", url, next);
+  return next;
+}
+
 // What the server says about its refusal, in a header or in the body.
 std::string message_of(const HttpResponse& response) {
   if (const std::string text = response.header("x-error-message"); !text.empty()) return text;
@@ -63,10 +71,7 @@ HttpResponse Client::send(HttpRequest request, const Subject& subject) {
     HttpResponse response = send_once(request);
     if (response.status >= 400) refuse(request, response, subject);
     if (!response.is_redirect()) return response;
-    const std::string next = resolved_url(request.url, response.header("location"));
-    check(!request.url.starts_with("https:") || next.starts_with("https:"),
-          "{} redirects to {}, which is not encrypted: nothing was downloaded", request.url, next);
-    request.url = next;
+    request.url = next_url(request.url, response);
   }
   fail("{} redirects in a circle", request.url);
 }
@@ -146,7 +151,7 @@ Client::FileFacts Client::facts(const Repository& repository, std::string_view r
   for (int redirects = 0; redirects <= kMostRedirects; ++redirects) {
     const HttpResponse response = send_once(request);
     if (response.status >= 400) refuse(request, response, subject);
-    const std::string next = response.is_redirect() ? resolved_url(request.url, response.header("location")) : "";
+    const std::string next = response.is_redirect() ? next_url(request.url, response) : "";
     if (!next.empty() && origin_of(next) == origin_of(endpoint_)) {
       request.url = next;
       continue;

@@ -78,6 +78,11 @@ SplitFiles splits_of(const DatasetConfig& config, const Names& files) {
 struct Resolved {
   std::string config;
   SplitFiles splits;
+
+  void keep(std::span<const std::string> needed) {
+    if (needed.empty()) return;
+    std::erase_if(splits, [&](const auto& item) { return std::ranges::find(needed, item.first) == needed.end(); });
+  }
 };
 
 Resolved resolve(const DatasetChoice& choice, const DatasetCard& card, const Names& files) {
@@ -134,15 +139,16 @@ void check_shards(const Names& files, const std::string& split, const DatasetCho
   }
 }
 
-DatasetFiles local_files(const fs::path& folder, const Resolved& resolved, const DatasetChoice& choice,
+DatasetFiles local_files(const fs::path& folder, const Resolved& resolved, Names names, const DatasetChoice& choice,
                          const DatasetCard& card) {
   DatasetFiles result;
-  for (const auto& [split, names] : resolved.splits) {
-    check_shards(names, split, choice);
-    for (const std::string& name : names) result.splits[split].push_back(folder / name);
+  result.names = std::move(names);
+  for (const auto& [split, files] : resolved.splits) {
+    check_shards(files, split, choice);
+    for (const std::string& file : files) result.splits[split].push_back(folder / file);
   }
-  if (const auto names = card.class_names.find(resolved.config); names != card.class_names.end())
-    result.class_names = names->second;
+  if (const auto classes = card.class_names.find(resolved.config); classes != card.class_names.end())
+    result.class_names = classes->second;
   return result;
 }
 
@@ -151,18 +157,22 @@ DatasetCard card_in(const fs::path& folder) {
   return fs::is_regular_file(file) ? parse_dataset_card(io::read_file(file), file.string()) : DatasetCard();
 }
 
-void keep_needed(SplitFiles& splits, std::span<const std::string> needed) {
-  if (needed.empty()) return;
-  std::erase_if(splits, [&](const auto& item) { return std::ranges::find(needed, item.first) == needed.end(); });
+Names split_names(const Resolved& resolved) {
+  Names names;
+  for (const auto& [split, files] : resolved.splits) names.push_back(split);
+  return names;
 }
 
-DatasetFiles in_folder(const DatasetChoice& choice) {
+DatasetFiles in_folder(const DatasetChoice& choice, std::span<const std::string> needed) {
   const fs::path folder = choice.name;
   Names files;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
     if (entry.is_regular_file()) files.push_back(entry.path().lexically_relative(folder).generic_string());
   const DatasetCard card = card_in(folder);
-  return local_files(folder, resolve(choice, card, data_files_of(files)), choice, card);
+  Resolved resolved = resolve(choice, card, data_files_of(files));
+  Names names = split_names(resolved);
+  resolved.keep(needed);
+  return local_files(folder, resolved, std::move(names), choice, card);
 }
 
 // A data set of the Hub at one revision.
@@ -211,11 +221,12 @@ class HubDataset {
                      const DatasetCard& card) const {
     check(!resolved.splits.empty(), "the data set {}, configuration {}, has no files of records", choice_.name,
           resolved.config);
-    keep_needed(resolved.splits, needed);
+    Names names = split_names(resolved);
+    resolved.keep(needed);
     Names wanted;
-    for (const auto& [split, names] : resolved.splits) wanted.insert(wanted.end(), names.begin(), names.end());
+    for (const auto& [split, files] : resolved.splits) wanted.insert(wanted.end(), files.begin(), files.end());
     const Snapshot snapshot = get(commit, [&](const Names&) { return wanted; });
-    return local_files(snapshot.folder, resolved, choice_, card);
+    return local_files(snapshot.folder, resolved, std::move(names), choice_, card);
   }
 
   const DatasetChoice& choice_;
@@ -226,7 +237,7 @@ class HubDataset {
 }  // namespace
 
 DatasetFiles find_dataset(const DatasetChoice& choice, std::span<const std::string> needed, const Access& access) {
-  if (fs::is_directory(choice.name)) return in_folder(choice);
+  if (fs::is_directory(choice.name)) return in_folder(choice, needed);
   check(is_repository_name(choice.name), "{} is neither a folder nor the name of a data set on the Hub", choice.name);
   return HubDataset(choice, access).find(needed);
 }

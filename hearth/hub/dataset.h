@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/base/api.h"
 #include "hearth/hub/dataset_card.h"
 #include "hearth/hub/settings.h"
 
@@ -13,7 +14,8 @@ namespace hearth::hub {
 
 // The local files of a data set.
 struct DatasetFiles {
-  std::map<std::string, std::vector<std::filesystem::path>> splits;
+  std::map<std::string, std::vector<std::filesystem::path>> splits;  // those that are needed
+  std::vector<std::string> names;                                    // of all splits that the data set has
   ClassNames class_names;  // of columns whose classes the README.md names; a Parquet file may name more
 };
 
@@ -27,6 +29,7 @@ struct DatasetChoice {
 // which split; without it the names of the files tell, as for `datasets`. A repository that has only a script, which is
 // never run, is taken from the Hub's own conversion to Parquet. `needed` are the splits to download, where the data set
 // has them; empty: all.
-DatasetFiles find_dataset(const DatasetChoice& choice, std::span<const std::string> needed, const Access& access);
+HEARTH_API DatasetFiles find_dataset(const DatasetChoice& choice, std::span<const std::string> needed = {},
+                                     const Access& access = {});
 
 }  // namespace hearth::hub

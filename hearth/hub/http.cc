@@ -55,12 +55,29 @@ std::string part_of(const Url& url, CURLUPart part, unsigned flags) {
   return result;
 }
 
+// A file open for reading, if it has been opened.
+struct SourceFile {
+  int descriptor = -1;
+
+  SourceFile() = default;
+  ~SourceFile() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  SourceFile(const SourceFile&) = delete;
+  SourceFile& operator=(const SourceFile&) = delete;
+
+  void open(const std::filesystem::path& file) {
+    descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    check(descriptor >= 0, "Cannot read {}: {}", file.string(), std::generic_category().message(errno));
+  }
+};
+
 // One request under way: what libcurl's callbacks need. They must not throw, so that an exception waits in `failure`.
 struct Exchange {
   const HttpRequest& request;
   CURL* handle;
   HttpResponse response;
-  int source = -1;  // descriptor of the file that is sent
+  SourceFile source;  // that is sent
   std::int64_t sent = 0;
   bool began = false;
   std::exception_ptr failure;
@@ -76,10 +93,14 @@ struct Exchange {
     if (colon != line.npos) response.headers[lower(line.substr(0, colon))] = trimmed(line.substr(colon + 1));
   }
 
-  void take_body(std::span<const std::byte> bytes) {
+  void read_status() {
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
     response.status = static_cast<int>(status);
+  }
+
+  void take_body(std::span<const std::byte> bytes) {
+    read_status();
     if (!is_taken()) {
       response.body.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       return;
@@ -91,7 +112,7 @@ struct Exchange {
   std::size_t read(std::span<char> buffer) {
     const std::int64_t left = request.file->size - sent;
     const auto wanted = static_cast<std::size_t>(std::min<std::int64_t>(left, std::ssize(buffer)));
-    const ssize_t got = ::pread(source, buffer.data(), wanted, request.file->offset + sent);
+    const ssize_t got = ::pread(source.descriptor, buffer.data(), wanted, request.file->offset + sent);
     check(got >= 0, "Cannot read {}: {}", request.file->file.string(), std::generic_category().message(errno));
     check(got > 0 || wanted == 0, "{} became shorter while it was uploaded", request.file->file.string());
     sent += got;
@@ -125,6 +146,58 @@ std::size_t read_callback(char* data, std::size_t width, std::size_t count, void
   auto& exchange = *static_cast<Exchange*>(context);
   std::size_t got = 0;
   return exchange.guarded([&] { got = exchange.read({data, width * count}); }) ? got : CURL_READFUNC_ABORT;
+}
+
+void set_limits(CURL* curl) {
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, "hearth/" HEARTH_VERSION);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSilentSeconds);
+  curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+}
+
+void set_trust(CURL* curl, const Certificates& trusted) {
+  if (!trusted.bundle.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, trusted.bundle.c_str());
+  if (!trusted.folder.empty()) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, nullptr);
+    curl_easy_setopt(curl, CURLOPT_CAPATH, trusted.folder.c_str());
+  }
+}
+
+Headers header_list(const HttpRequest& request) {
+  Headers headers(nullptr);
+  const auto add = [&](const char* line) { headers.reset(curl_slist_append(headers.release(), line)); };
+  for (const std::string& line : request.headers) add(line.c_str());
+  add("Expect:");  // no question before a body is sent
+  return headers;
+}
+
+void set_body(Exchange& exchange) {
+  CURL* const curl = exchange.handle;
+  const HttpRequest& request = exchange.request;
+  if (request.method == "HEAD") {
+    curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+  } else if (request.file) {
+    exchange.source.open(request.file->file);
+    curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);  // PUT
+    curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.file->size));
+  } else if (request.method == "POST") {
+    curl_easy_setopt(curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.c_str());
+  }
+}
+
+void set_callbacks(Exchange& exchange) {
+  CURL* const curl = exchange.handle;
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, header_callback);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &exchange);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, body_callback);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
+  curl_easy_setopt(curl, CURLOPT_READFUNCTION, read_callback);
+  curl_easy_setopt(curl, CURLOPT_READDATA, &exchange);
 }
 
 [[noreturn]] void fail_transfer(CURLcode code, const std::string& url, const char* detail) {
@@ -180,58 +253,20 @@ std::string HttpResponse::header(const std::string& name) const {
 HttpResponse HttpClient::send(const HttpRequest& request) {
   CURL* const curl = handle_->curl;
   curl_easy_reset(curl);  // keeps open connections
-  Exchange exchange{request, curl, {}, -1, 0, false, nullptr};
+  Exchange exchange{request, curl, {}, {}, 0, false, nullptr};
   char detail[CURL_ERROR_SIZE] = "";
-  Headers headers(nullptr);
-  const auto add_header = [&](const std::string& line) {
-    headers.reset(curl_slist_append(headers.release(), line.c_str()));
-  };
-  for (const std::string& line : request.headers) add_header(line);
-  add_header("Expect:");  // no question before a body is sent
-
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_USERAGENT, "hearth/" HEARTH_VERSION);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSilentSeconds);
-  curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  if (const auto& bundle = handle_->trusted.bundle; !bundle.empty())
-    curl_easy_setopt(curl, CURLOPT_CAINFO, bundle.c_str());
-  if (const auto& folder = handle_->trusted.folder; !folder.empty()) {
-    curl_easy_setopt(curl, CURLOPT_CAINFO, nullptr);
-    curl_easy_setopt(curl, CURLOPT_CAPATH, folder.c_str());
-  }
-  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, header_callback);
-  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &exchange);
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, body_callback);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
-  if (request.method == "HEAD") {
-    curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
-  } else if (request.file) {
-    exchange.source = ::open(request.file->file.c_str(), O_RDONLY | O_CLOEXEC);
-    check(exchange.source >= 0, "Cannot read {}: {}", request.file->file.string(),
-          std::generic_category().message(errno));
-    curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.file->size));
-    curl_easy_setopt(curl, CURLOPT_READFUNCTION, read_callback);
-    curl_easy_setopt(curl, CURLOPT_READDATA, &exchange);
-  } else if (request.method != "GET") {
-    curl_easy_setopt(curl, CURLOPT_POST, 1L);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.c_str());
-  }
+  set_limits(curl);
+  set_trust(curl, handle_->trusted);
+  const Headers headers = header_list(request);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
-
+  set_body(exchange);
+  set_callbacks(exchange);
   const CURLcode code = curl_easy_perform(curl);
-  if (exchange.source >= 0) ::close(exchange.source);
   if (exchange.failure) std::rethrow_exception(exchange.failure);
   if (code != CURLE_OK) fail_transfer(code, request.url, detail);
-  long status = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-  exchange.response.status = static_cast<int>(status);
+  exchange.read_status();
   if (exchange.is_taken() && !exchange.began && request.begin) request.begin(exchange.response.status);  // no bytes
   return std::move(exchange.response);
 }

@@ -30,7 +30,7 @@ struct FilePart {
 };
 
 struct HttpRequest {
-  std::string method = "GET", url;
+  std::string method = "GET", url;   // GET, HEAD, POST; PUT with `file`
   std::vector<std::string> headers;  // "Name: value"
   std::string body;
   std::optional<FilePart> file;  // instead of the body

@@ -71,6 +71,7 @@ std::optional<std::vector<std::string>> RepositoryCache::listing(const std::stri
 void RepositoryCache::store_listing(const std::string& commit, const std::vector<std::string>& files) const {
   std::string text;
   for (const std::string& name : files) text += name + "\n";
+  io::create_directories(snapshot(commit));  // even if nothing of it was needed: it stands for the commit
   io::create_directories(folder_ / ".files");
   io::replace_file(folder_ / ".files" / commit, text);
 }

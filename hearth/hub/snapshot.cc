@@ -43,13 +43,15 @@ Snapshot from_hub(const RepositoryCache& cache, const std::string& revision, con
 }
 
 [[noreturn]] void fail_offline(const RepositoryCache& cache, const std::string& revision, const std::string& variable) {
+  const Repository& repository = cache.repository();
+  const bool is_model = repository.kind == Repository::Kind::model;
+  const std::string other = revision == kMainRevision ? "" : fmt::format(" with revision {}", revision);
   fail(
-      "{}{} is not in the cache {}, and {} forbids to download it: unset the variable, or fetch it with `hearth "
-      "download "
-      "{}{}` where there is a network",
-      cache.repository().text(), revision == kMainRevision ? "" : fmt::format(", revision {},", revision),
-      cache.root().string(), variable, cache.repository().name,
-      cache.repository().kind == Repository::Kind::dataset ? " --repo_type dataset" : "");
+      "{} is neither a folder nor a {} in the cache {}{}, and {} forbids to download it: unset the variable, or fetch "
+      "it "
+      "with `hearth download {}{}` where there is a network",
+      repository.name, is_model ? "model" : "data set", cache.root().string(), other, variable, repository.name,
+      is_model ? "" : " --repo_type dataset");
 }
 
 }  // namespace

@@ -116,10 +116,16 @@ class Uploader {
     try {
       client_.post_json("/api/repos/create", io::dump_json(wanted, io::kOneLine), subject_);
     } catch (const RefusedError& error) {
-      if (error.status() == 409) return;  // it exists
-      if (error.status() != 403) throw;
-      client_.contents(subject_.repository, kMainRevision);  // may be written to, though not created
+      if (error.status() != 409 && !(error.status() == 403 && exists())) throw;
     }
+  }
+
+  // Some tokens may write into a repository, but not create one.
+  bool exists() try {
+    client_.contents(subject_.repository, kMainRevision);
+    return true;
+  } catch (const RefusedError&) {
+    return false;
   }
 
   void create_branch() {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "hearth/metrics/metrics.h"
 #include "hearth/models/head.h"
 #include "hearth/parallel/team.h"
+#include "hearth/tasks/common/dataset_request.h"
 #include "hearth/tasks/common/token_rows.h"
 #include "hearth/tokenizer/tokenizer.h"
 #include "hearth/train/trainer.h"
@@ -38,6 +40,7 @@ struct TaskCard {
   std::string name, type;                                    // the Hub's: "Question Answering", "question-answering"
   std::string purpose;                                       // "extractive question answering"
   std::string train_file, validation_file;                   // may be empty
+  std::string dataset;                                       // on the Hub, in place of files; may be empty
   std::vector<std::pair<std::string, std::string>> metrics;  // the Hub's name of a metric, and its key here
 };
 
@@ -50,6 +53,9 @@ class Task {
 
   virtual void declare(Arguments& options) = 0;                  // its own flags
   virtual void validate(const TrainingArguments& training) = 0;  // after parsing; throws Error
+  // The data set that --dataset_name asks for. The runner fetches it and hands over its files before check_inputs().
+  virtual std::optional<DatasetRequest> dataset(const TrainingArguments& /*training*/) const { return std::nullopt; }
+  virtual void take_files(const hub::DatasetFiles& /*files*/, const TrainingArguments& /*training*/) {}
   // That the run's files can be opened: a wrong path is the first thing that a user is told of. Throws Error.
   virtual void check_inputs(const TrainingArguments& /*training*/) const {}
   virtual void load(const TaskSetting& setting) = 0;  // reads files, makes features and label maps

@@ -108,7 +108,7 @@ TEST_F(FindModel, OfflineMeansNoRequest) {
   for (const char* variable : {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}) {
     const Setting offline(variable, "1");
     const std::string missing = error_of([&] { find("bert-base-uncased"); });
-    EXPECT_TRUE(contains(missing, "the model google-bert/bert-base-uncased is not in the cache")) << missing;
+    EXPECT_TRUE(contains(missing, "google-bert/bert-base-uncased is neither a folder nor a model in the cache")) << missing;
     EXPECT_TRUE(contains(missing, std::string("and ") + variable + " forbids to download it")) << missing;
     EXPECT_TRUE(contains(missing, "`hearth download google-bert/bert-base-uncased`")) << missing;
     const std::string revision = error_of([&] { find("bert-base-uncased", {}, "v2"); });

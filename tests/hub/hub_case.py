@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -83,3 +84,30 @@ class HubTest(unittest.TestCase):
         for name, contents in [("config.json", CONFIG), ("vocab.txt", VOCAB), ("model.safetensors", WEIGHTS)]:
             self.assertEqual((pathlib.Path(snapshot) / name).read_bytes(), contents)
         self.assertFalse([name for name in self.blobs() if name.endswith(".incomplete")])
+
+
+class TrainingTest(HubTest):
+    """With a small model that can be trained, under the names google-bert/bert-base-uncased and -cased."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.made = pathlib.Path(folder.name)
+        fixtures = HERE.parent / "fixtures/apps"
+        for output, words in [
+                ("tokenizer", ["train_tokenizer", "--files", str(fixtures / "text.txt"), "--vocab_size", "300"]),
+                ("model", ["init_model", "--config", str(fixtures / "config.json"), "--tokenizer", str(cls.made / "tokenizer")])]:
+            subprocess.run([HEARTH, *words, "--output_dir", str(cls.made / output)], check=True, capture_output=True)
+
+    def setUp(self):
+        super().setUp()
+        for name in ["google-bert/bert-base-uncased", "google-bert/bert-base-cased"]:
+            shutil.copytree(self.made / "model", self.root / "models" / name)
+
+    def train(self, url, *words, **environment):
+        """Runs a training command; returns its output folder."""
+        out = self.folder / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        self.hearth(url, *words, "--output_dir", str(out), HEARTH_CACHE=str(self.folder / "features"), **environment)
+        return out

@@ -9,10 +9,10 @@ import unittest
 
 import filelock
 
-from hub_case import CONFIG, ENTRY, HEARTH, MODEL, WEIGHTS, HubTest
+from hub_case import CONFIG, ENTRY, HEARTH, MODEL, WEIGHTS, HubTest, TrainingTest
 
 
-class Peers(HubTest):
+class Python:
     def python(self, url, program, **environment):
         """What a Python program prints. huggingface_hub reads its environment when it is imported."""
         ran = subprocess.run([sys.executable, "-c", program], env=self.environment(url, **environment), text=True,
@@ -20,6 +20,8 @@ class Peers(HubTest):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         return ran.stdout.strip()
 
+
+class Peers(Python, HubTest):
     def test_what_they_cached_we_read(self):
         with self.server() as server:
             theirs = self.python(server.url, f"import huggingface_hub as h; print(h.snapshot_download('{MODEL}'))")
@@ -116,6 +118,50 @@ for name, revision in [('towns/gated', None), ('towns/nothing', None), ('%s', 'v
             self.hearth(server.url, "estimate-memory", MODEL, "--seq", "16")
         program = f"from transformers import AutoConfig; print(AutoConfig.from_pretrained('{MODEL}').hidden_size)"
         self.assertEqual(self.python("http://127.0.0.1:9", program, HF_HUB_OFFLINE="1"), "8")
+
+
+class DataSets(Python, TrainingTest):
+    LOAD = "import datasets; found = datasets.load_dataset('towns/words'); print({k: len(v) for k, v in sorted(found.items())})"
+    TRAIN = ["run_classification", "--model_name_or_path", "bert-base-uncased", "--dataset_name", "towns/words",
+             "--text_column_names", "text", "--do_train", "--do_eval", "--max_steps", "1", "--save_strategy", "no"]
+
+    def setUp(self):
+        super().setUp()
+        rows = "".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in [("fine", "good"), ("worse", "bad")])
+        self.write("datasets/towns/words/data/train.jsonl", rows.encode() * 4)
+        self.write("datasets/towns/words/data/dev.jsonl", rows.encode() * 2)
+
+    def files_sent(self, server):
+        return len([row for row in server.requests(method="GET") if row["path"].endswith(".jsonl")])
+
+    def test_what_they_cached_we_read(self):
+        with self.server() as server:
+            self.assertEqual(self.python(server.url, self.LOAD), "{'train': 8, 'validation': 4}")
+            self.hearth(server.url, "download", "bert-base-uncased")
+            out = self.train(server.url, *self.TRAIN, HF_DATASETS_OFFLINE="1")
+            self.assertEqual(self.files_sent(server), 2)
+        self.assertEqual(json.loads((out / "eval_results.json").read_text())["eval_samples"], 4)
+
+    def test_what_we_cached_they_read(self):
+        with self.server() as server:
+            self.train(server.url, *self.TRAIN)
+            self.assertEqual(self.files_sent(server), 2)
+            self.assertEqual(self.python(server.url, self.LOAD), "{'train': 8, 'validation': 4}")
+            self.assertEqual(self.files_sent(server), 2)
+
+    def test_both_find_the_same_splits(self):
+        for number, files in enumerate([
+                ["train.jsonl", "test.jsonl"], ["all.jsonl"], ["a/train/x.jsonl", "a/train/y.jsonl", "a/dev/x.jsonl"],
+                ["data/train-00000-of-00002.jsonl", "data/train-00001-of-00002.jsonl", "data/odd-00000-of-00001.jsonl"],
+                ["my_train_part1.jsonl", "my_train_part2.jsonl", "validation-set.jsonl"], ["trainer.jsonl", "x/eval_1.jsonl"]]):
+            for file in files:
+                self.write(f"datasets/towns/form{number}/{file}", b'{"text": "a", "label": "b"}\n')
+            with self.server() as server:
+                program = f"import datasets; print(' '.join(sorted(datasets.load_dataset('towns/form{number}'))))"
+                theirs = self.python(server.url, program).split()
+                error = self.fails(server.url, "run_classification", "--model_name_or_path", "bert-base-uncased", "--do_predict",
+                                   "--test_split_name", "none", "--dataset_name", f"towns/form{number}", "--output_dir", "out")
+            self.assertIn(f"has {', '.join(theirs)}", error)
 
 
 if __name__ == "__main__":

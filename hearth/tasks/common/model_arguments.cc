@@ -4,8 +4,7 @@ namespace hearth::tasks {
 
 void declare(Arguments& options, ModelArguments& arguments) {
   options.section("Model");
-  options
-      .add("model_name_or_path", &arguments.model_name_or_path, "model folder, or model name on the Hub")
+  options.add("model_name_or_path", &arguments.model_name_or_path, "model folder, or model name on the Hub")
       .required()
       .per_process();
   options.add("config_name", &arguments.config_name, "folder or name of the config, if not that of the model")

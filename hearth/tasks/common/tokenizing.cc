@@ -4,9 +4,9 @@
 #include <mutex>
 
 #include "hearth/base/check.h"
+#include "hearth/base/progress.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/io/sha256.h"
-#include "hearth/base/progress.h"
 
 namespace hearth::tasks {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/base/log.h"
+#include "hearth/base/progress.h"
 #include "hearth/base/shell_word.h"
 #include "hearth/io/sha256.h"
 #include "hearth/io/user_folders.h"
@@ -11,7 +12,6 @@
 #include "hearth/tasks/question_answering/postprocess.h"
 #include "hearth/tasks/question_answering/squad_metric.h"
 #include "hearth/train/evaluation.h"
-#include "hearth/base/progress.h"
 
 namespace hearth::tasks {
 namespace {
@@ -142,6 +142,7 @@ TaskCard QuestionAnswering::card() const {
           .purpose = "extractive question answering",
           .train_file = args_.train_file.value_or(""),
           .validation_file = args_.validation_file.value_or(""),
+          .dataset = args_.dataset_name.value_or(""),
           .metrics = {{"exact_match", "eval_exact_match"}, {"exact_match", "eval_exact"}, {"f1", "eval_f1"}}};
 }
 

@@ -30,6 +30,7 @@ struct GlueArguments : TextArguments {
   std::optional<std::string> task_name;
   std::optional<std::string> validation_mismatched_file, test_mismatched_file;
 
+  bool is_mnli() const;
   void validate(const TrainingArguments& training);  // throws Error
 };
 void declare(Arguments& options, GlueArguments& arguments);

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "hearth/base/log.h"
+#include "hearth/base/progress.h"
 #include "hearth/base/shell_word.h"
 #include "hearth/io/file.h"
 #include "hearth/tasks/common/tokenizing.h"
 #include "hearth/tasks/text_classification/class_weights.h"
 #include "hearth/train/evaluation.h"
-#include "hearth/base/progress.h"
 
 namespace hearth::tasks {
 namespace {
@@ -124,6 +124,7 @@ TaskCard TextClassification::card() const {
                 .purpose = problem_.is_regression() ? "text regression" : "text classification",
                 .train_file = args.train_file.value_or(""),
                 .validation_file = args.validation_file.value_or(""),
+                .dataset = args.dataset_name.value_or(""),
                 .metrics = {}};
   for (const std::string& name : metrics_.names) card.metrics.emplace_back(name, "eval_" + name);
   return card;
