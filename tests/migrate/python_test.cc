@@ -34,7 +34,7 @@ TEST(MigratePython, AWholeScript) {
   const Migration migration = migrate_python(R"(
 """A script that has TrainingArguments(seed=1) in its text."""
 from transformers import AutoModelForQuestionAnswering, Trainer, TrainingArguments
-data = load_my_data("squad")  # not load_dataset("other")
+data = load_dataset("squad")  # not load_dataset("other")
 tokenizer = AutoTokenizer.from_pretrained("google-bert/bert-base-uncased")
 model = AutoModelForQuestionAnswering.from_pretrained("google-bert/bert-base-uncased")
 def prepare(rows):
@@ -50,7 +50,7 @@ print(trainer.evaluate())
                                              "qa.py");
   EXPECT_EQ(
       migration.text,
-      "hearth run_qa \\\n  --model_name_or_path google-bert/bert-base-uncased \\\n"
+      "hearth run_qa \\\n  --dataset_name squad \\\n  --model_name_or_path google-bert/bert-base-uncased \\\n"
       "  --max_seq_length 384 \\\n  --doc_stride 128 \\\n  --output_dir 'out dir' \\\n  --eval_strategy epoch \\\n"
       "  --learning_rate 3e-5 \\\n  --bf16 \\\n  --load_best_model_at_end False \\\n"
       "  --num_train_epochs \"$NUM_TRAIN_EPOCHS\" \\\n  --do_train \\\n  --do_eval");
