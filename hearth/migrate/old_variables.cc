@@ -18,6 +18,7 @@ constexpr std::array kFamilies{
     Family{"IPEX_", "Hearth does not use IPEX"},
     Family{"TORCH", "Hearth does not use PyTorch"},
     Family{"PYTORCH_", "Hearth does not use PyTorch"},
+    Family{"KMP_", "it belongs to Intel's OpenMP"},
     Family{"DNNL_", "HEARTH_MAX_ISA caps the instruction set"},
     Family{"ATEN_CPU_CAPABILITY", "HEARTH_MAX_ISA caps the instruction set"},
     Family{"TOKENIZERS_PARALLELISM", "all threads tokenize"},
@@ -31,10 +32,9 @@ std::optional<std::string> why_without_effect(std::string_view name, std::string
   if (name == "LD_PRELOAD" && value.find("iomp5") != value.npos)
     return "Hearth brings its own OpenMP, and `hearth launch --memory_allocator` preloads another malloc";
   const auto known = std::ranges::find(environment_variables(), name, &EnvironmentVariable::name);
-  if (known != environment_variables().end()) {
-    if (known->meaning.find("no effect") == std::string_view::npos) return std::nullopt;
-    return std::string(known->meaning);
-  }
+  const bool is_read =
+      known != environment_variables().end() && known->meaning.find("no effect") == known->meaning.npos;
+  if (is_read) return std::nullopt;
   const auto family = std::ranges::find_if(kFamilies, [&](const Family& f) { return name.starts_with(f.prefix); });
   return family == kFamilies.end() ? std::nullopt : std::optional(std::string(family->reason));
 }

@@ -152,7 +152,7 @@ TEST(MigrateShell, Variables) {
       {"CUDA_VISIBLE_DEVICES= OMP_NUM_THREADS=2 KMP_SETTINGS=1 python run_qa.py",
        "OMP_NUM_THREADS=2 hearth run_qa",
        {"left out: CUDA_VISIBLE_DEVICES has no effect: Hearth trains on the CPU only",
-        "left out: KMP_SETTINGS has no effect: Intel OpenMP's; no effect here"}},
+        "left out: KMP_SETTINGS has no effect: it belongs to Intel's OpenMP"}},
       {"export TOKENIZERS_PARALLELISM=false MASTER_ADDR=127.0.0.1 WANDB_DISABLED=1\npython run_qa.py",
        "export MASTER_ADDR=127.0.0.1\nhearth run_qa",
        {"left out: TOKENIZERS_PARALLELISM has no effect: all threads tokenize",
