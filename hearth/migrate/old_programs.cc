@@ -23,6 +23,10 @@ bool is_python(std::string_view program) {
   return program.starts_with("python") && program.find_first_not_of("0123456789.", 6) == program.npos;
 }
 
+bool is_hearth(std::string_view program) { return is_one_of(program, {"hearth"}); }
+
+bool is_torchrun(std::string_view program) { return is_one_of(program, {"torchrun"}); }
+
 bool is_accelerate(std::string_view program) { return is_one_of(program, {"accelerate", "accelerate-launch"}); }
 
 bool is_shell(std::string_view program) { return is_one_of(program, {"bash", "sh", "dash", "zsh"}); }
@@ -48,6 +52,11 @@ bool has_environment_runner(std::string_view program) {
 }
 
 bool is_script(std::string_view word) { return word.ends_with(".py"); }
+
+bool is_starter(std::string_view word) {
+  return is_python(word) || is_torchrun(word) || is_one_of(word, {"ipexrun"}) || is_accelerate(word) ||
+         is_hearth(word) || is_script(word);
+}
 
 bool is_assignment(std::string_view word) {
   const std::size_t equals = word.find('=');

@@ -158,23 +158,29 @@ class CommandTranslation {
   void take_environment_runner() {
     const std::optional<std::size_t> starter = find_starter();
     if (!starter) return;
-    remark(words_[0].begin, fmt::format("left out: {} run: Hearth needs no Python environment", value(0)));
-    result_.edits.remove(words_[0].begin, words_[*starter].begin);
+    const Words runner = words_.first(*starter);
     words_ = words_.subspan(*starter);
     take_starter(0);
+    if (!becomes_hearth_) return;
+    result_.edits.remove(runner[0].begin, words_[0].begin);
+    remark(runner[0].begin, fmt::format("left out: {} run: Hearth needs no Python environment", runner[0].value));
   }
 
-  // The word that begins the starter, or the script itself.
+  // The word that begins the starter, or the script itself. Behind a program that may be no launcher, such as `cd` or
+  // `cat`, only python3 counts.
   std::optional<std::size_t> find_starter() const {
-    const bool may_be_script = is_wrapper(value(0)) || is_foreign_launcher(value(0)) || is_environment_runner(words_);
+    const bool is_launched = is_wrapper(value(0)) || is_foreign_launcher(value(0)) || is_environment_runner(words_);
     for (std::size_t i = 0; i < words_.size(); ++i) {
-      const std::string_view word = value(i);
-      const bool is_shell_line = is_shell(word) && i + 2 < words_.size();
-      if (file_name(word) == "hearth" || is_python(word) || is_accelerate(word) || file_name(word) == "torchrun" ||
-          file_name(word) == "ipexrun" || is_shell_line || (is_script(word) && (i == 0 || may_be_script)))
-        return i;
+      const bool is_python_alone = i > 0 && !is_launched;
+      if (is_python(value(i)) || (!is_python_alone && (is_starter(value(i)) || is_shell_line(i)))) return i;
     }
     return std::nullopt;
+  }
+
+  // bash -c 'commands'
+  bool is_shell_line(std::size_t shell) const {
+    const std::string_view flag = value(shell + 1);
+    return is_shell(value(shell)) && flag.starts_with('-') && flag.ends_with('c') && shell + 2 < words_.size();
   }
 
   void take_wrapped() {
@@ -201,11 +207,11 @@ class CommandTranslation {
   void take_starter(std::size_t i) {
     const std::string_view program = value(i);
     if (is_python(program)) return take_python(i);
-    if (file_name(program) == "hearth") return void(result_.is_known = true);
+    if (is_hearth(program)) return void(result_.is_known = true);
     if (is_accelerate(program)) return take_accelerate(i, i);
     if (is_shell(program)) return take_shell_line(i);
     if (is_script(program)) return take_script(i, i, "hearth ");
-    take_launcher(file_name(program) == "torchrun" ? OldLauncher::torchrun : OldLauncher::ipexrun, i, i + 1);
+    take_launcher(is_torchrun(program) ? OldLauncher::torchrun : OldLauncher::ipexrun, i, i + 1);
   }
 
   // python3 [options] script.py, or python3 -m module
@@ -320,11 +326,8 @@ class CommandTranslation {
     take_script(begin, script, fmt::format("{} ", fmt::join(launch.words, " ")));
   }
 
-  // bash -c 'commands'
   void take_shell_line(std::size_t shell) {
     const std::size_t line = shell + 2;
-    const bool has_line = value(shell + 1).starts_with('-') && value(shell + 1).ends_with('c') && line < words_.size();
-    if (!has_line) return;
     if (!words_[line].is_literal) {
       fail_to_translate(words_[line].begin,
                         "the text after -c has variables in it: translate it alone, in single quotes");

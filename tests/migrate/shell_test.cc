@@ -135,6 +135,15 @@ TEST(MigrateShell, WhatIsNoLongerNeeded) {
        ": || exit 1\nhearth run_qa && :",
        {"left out: pip install" + kNoPackages, "left out: pip list" + kNoPackages}},
       {"source venv/bin/activate\npython run_qa.py", "hearth run_qa", {"left out: Hearth needs no Python environment"}},
+      {"conda run -n ipex python train.py",
+       "conda run -n ipex python train.py",
+       {"Hearth has no command for train.py, which stays as it is; `hearth migrate train.py` tells what its lines "
+        "become"},
+       false},
+      {"git clone https://github.com/huggingface/accelerate && cd accelerate; cat run_qa.py; cd ../hearth\npython "
+       "run_qa.py",
+       "git clone https://github.com/huggingface/accelerate && cd accelerate; cat run_qa.py; cd ../hearth\nhearth "
+       "run_qa"},
       {"conda run -n ipex python run_qa.py",
        "hearth run_qa",
        {"left out: conda run: Hearth needs no Python environment"}},
