@@ -10,6 +10,10 @@ pkg_check_modules(libcurl REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(libedit REQUIRED IMPORTED_TARGET libedit)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
+pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(snappy REQUIRED IMPORTED_TARGET snappy)
+pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 
 # oneDNN: v2 (Debian 12) or v3, over GNU OpenMP so that there is one thread pool. Found by its files: Debian's CMake
 # package asks for OpenCL, which only its GPU part needs.

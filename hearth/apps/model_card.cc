@@ -9,6 +9,7 @@
 
 #include "hearth/apps/markdown_table.h"
 #include "hearth/base/version.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/optim/optimizers.h"
 #include "hearth/train/results.h"
@@ -59,6 +60,21 @@ Rows hub_metrics(const ModelCardFacts& facts) {
   return found;
 }
 
+// The name of the loader that Hugging Face's datasets would use.
+std::string_view dataset_type(const std::string& file) {
+  switch (data::record_format_of(file).value_or(data::RecordFormat::json)) {
+    case data::RecordFormat::csv:
+    case data::RecordFormat::tsv:
+      return "csv";
+    case data::RecordFormat::parquet:
+      return "parquet";
+    case data::RecordFormat::text:
+      return "text";
+    default:
+      return "json";
+  }
+}
+
 // The Hub rejects a result without a task, a dataset or metrics.
 std::string model_index(const TrainingArguments& args, const ModelCardFacts& facts) {
   const std::string index = fmt::format("model-index:\n- name: {}\n", quoted(file_name(args.output_dir)));
@@ -68,11 +84,8 @@ std::string model_index(const TrainingArguments& args, const ModelCardFacts& fac
   const std::string file = dataset.empty() ? file_name(facts.task.validation_file) : dataset;
   std::string result =
       index + fmt::format("  results:\n  - task:\n      name: {}\n      type: {}\n", facts.task.name, facts.task.type);
-  result +=
-      fmt::format("    dataset:\n      name: {}\n      type: {}\n      split: validation\n    metrics:\n", quoted(file),
-                  !dataset.empty()                                   ? quoted(dataset)
-                  : file.ends_with(".csv") || file.ends_with(".tsv") ? "csv"
-                                                                     : "json");
+  result += fmt::format("    dataset:\n      name: {}\n      type: {}\n      split: validation\n    metrics:\n",
+                        quoted(file), dataset.empty() ? dataset_type(file) : quoted(dataset));
   for (const auto& [type, key] : metrics)
     result += fmt::format("    - name: {}\n      type: {}\n      value: {}\n", title_of(key), type,
                           text_of(facts.evaluation.at(key)));

@@ -92,13 +92,13 @@ void for_each_sentence(const TagArguments& args, const tokenizer::Tokenizer& tok
                        const std::function<void(tasks::TokenizedSentence)>& use) {
   const std::filesystem::path path = *args.file;
   if (path.extension() == ".txt") {
-    const io::MappedFile contents(path);
-    data::TextLines lines(contents.text(), path.string());
+    data::TextLines lines{io::TextBuffer(path)};
     for (std::string_view line; lines.next(line);) use(tasks::tokenized(line, tokenizer));
     check(lines.number() > 0, "{} is empty; write one text per line", path.string());
   } else {
-    const tasks::TokenTable table(path, {.words = args.text_column_name}, data::Tags::optional);
-    for (std::int64_t row = 0; row < table.rows(); ++row) use(tasks::tokenized(table.words(row), tokenizer));
+    tasks::TokenSource source({path}, {.words = args.text_column_name}, data::Tags::optional);
+    while (const std::optional<tasks::TokenTable> part = source.next())
+      for (std::int64_t row = 0; row < part->rows(); ++row) use(tasks::tokenized(part->words(row), tokenizer));
   }
 }
 

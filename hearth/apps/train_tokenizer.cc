@@ -15,7 +15,7 @@ namespace {
 
 // Question files give their contexts and questions.
 void add_file(tokenizer::WordPieceTrainer& trainer, const std::filesystem::path& file) {
-  if (!data::record_format_of(file)) return trainer.add_file(file);
+  if (!data::has_fields(file)) return trainer.add_file(file);
   const std::string* last_context = nullptr;
   for (const tasks::QaExample& example : tasks::read_qa_dataset(file, tasks::QaAnswers::optional, false)) {
     if (example.context.get() != last_context) trainer.add_text(*example.context);

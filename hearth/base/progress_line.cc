@@ -28,10 +28,13 @@ std::string clock_text(std::int64_t seconds) {
 }
 
 std::string percent_text(const ProgressLine& line) { return fmt::format("{}%", in_parts(line, 100)); }
-std::string count_text(const ProgressLine& line) { return fmt::format("{}/{}", line.done, line.total); }
+std::string count_text(const ProgressLine& line) {
+  return line.total > 0 ? fmt::format("{}/{}", line.done, line.total) : fmt::format("{}", line.done);
+}
 std::string left_text(const ProgressLine& line) { return clock_text(line.seconds_left) + " left"; }
 
 std::string numbers(const ProgressLine& line) {
+  if (line.total <= 0) return fmt::format("{} [{} elapsed]", count_text(line), clock_text(line.seconds));
   return fmt::format("{:>4} {} [{} elapsed, {}]", percent_text(line), count_text(line), clock_text(line.seconds),
                      left_text(line));
 }

@@ -88,7 +88,7 @@ void measure(std::vector<TokenizeBenchRow>& rows, std::string name, std::int64_t
 
 std::vector<TokenizeBenchRow> bench_tokenize(const TokenizeBenchOptions& options) {
   const auto tokenizer = tokenizer_of(options);
-  const bool has_questions = data::record_format_of(options.file).has_value();
+  const bool has_questions = data::has_fields(options.file);
   std::vector<tasks::QaExample> examples;
   std::string text;
   if (has_questions) {

@@ -11,6 +11,7 @@
 #include "hearth/base/environment.h"
 #include "hearth/base/log.h"
 #include "hearth/io/checksum.h"
+#include "hearth/io/growing_file.h"
 
 namespace hearth::data {
 namespace {
@@ -29,6 +30,14 @@ static_assert(sizeof(Header) % 8 == 0);
 
 std::size_t padding_of(std::size_t size) { return (8 - size % 8) % 8; }
 
+// Pieces of whole 8-byte words, but for the last.
+template <class Take>
+void for_each_piece(std::span<const std::byte> bytes, const Take& take) {
+  constexpr std::size_t kPiece = 1 << 24;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(kPiece, bytes.size())))
+    take(bytes.first(std::min(kPiece, bytes.size())));
+}
+
 // Says what is wrong with the file; empty if it is good.
 std::string_view damage(const io::MappedFile& file, const CacheKey& key, Cached& cached) {
   Header header;
@@ -39,7 +48,10 @@ std::string_view damage(const io::MappedFile& file, const CacheKey& key, Cached&
 
   const std::span<const std::byte> body(file.data() + sizeof header, file.size() - sizeof header);
   io::Checksum checksum;
-  checksum.update(body);
+  for_each_piece(body, [&](std::span<const std::byte> piece) {
+    checksum.update(piece);
+    io::release_pages(piece);
+  });
   if (checksum.value() != header.checksum) return "a wrong checksum";
 
   if (header.sections > body.size() / 8) return "cut short";
@@ -92,25 +104,28 @@ void Cache::warn_of_damage(const CacheKey& key, std::string_view problem) const 
   log_warning("the cache file {} is damaged ({}); the features are prepared again", path_of(key).string(), problem);
 }
 
-void Cache::store(const CacheKey& key, const std::vector<std::span<const std::byte>>& sections) const try {
+void Cache::store(const CacheKey& key, const std::vector<Section>& sections) const try {
   std::vector<std::uint64_t> sizes;
-  for (const auto& section : sections) sizes.push_back(section.size());
+  for (const Section& section : sections) sizes.push_back(section.bytes.size());
 
   static constexpr std::array<std::byte, 8> kZeros{};
   // Each section: its whole 8-byte words, then its last bytes padded to a word.
-  const auto for_each_piece = [&](const auto& take) {
+  const auto for_all = [&](const auto& take) {
     take(std::as_bytes(std::span(sizes)));
-    for (const auto& section : sections) {
-      const std::size_t whole = section.size() / 8 * 8, rest = section.size() - whole;
-      take(section.first(whole));
+    for (const auto& [bytes, is_mapped] : sections) {
+      const std::size_t whole = bytes.size() / 8 * 8, rest = bytes.size() - whole;
+      for_each_piece(bytes.first(whole), [&, release = is_mapped](std::span<const std::byte> piece) {
+        take(piece);
+        if (release) io::release_pages(piece);
+      });
       std::array<std::byte, 8> last = kZeros;
-      if (rest > 0) std::memcpy(last.data(), section.data() + whole, rest);
+      if (rest > 0) std::memcpy(last.data(), bytes.data() + whole, rest);
       if (rest > 0) take(std::span<const std::byte>(last));
     }
   };
 
   io::Checksum checksum;
-  for_each_piece([&](std::span<const std::byte> piece) { checksum.update(piece); });
+  for_all([&](std::span<const std::byte> piece) { checksum.update(piece); });
   Header header;
   const std::string name = key.hex();
   std::memcpy(header.key.data(), name.data(), header.key.size());
@@ -121,7 +136,7 @@ void Cache::store(const CacheKey& key, const std::vector<std::span<const std::by
   io::remove_abandoned_files(folder_);
   io::AtomicFile file(path_of(key));
   file.write(std::as_bytes(std::span(&header, 1)));
-  for_each_piece([&](std::span<const std::byte> piece) { file.write(piece); });
+  for_all([&](std::span<const std::byte> piece) { file.write(piece); });
   file.commit();
   shrink(path_of(key));
 } catch (const Error& error) {

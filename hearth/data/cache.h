@@ -36,6 +36,12 @@ struct Cached {
   std::vector<std::span<const std::byte>> sections;
 };
 
+// Bytes to store. Those of a mapped file do not stay in memory.
+struct Section {
+  std::span<const std::byte> bytes;
+  bool is_mapped = false;
+};
+
 // A folder of results, one file per key. Files are replaced atomically, so other processes never read half a file. A
 // file that is removed while a process reads it stays readable there.
 class Cache {
@@ -50,7 +56,7 @@ class Cache {
   // The warning, also for a file that is whole but holds what no program of this version has stored.
   void warn_of_damage(const CacheKey& key, std::string_view problem) const;
   // A file that cannot be written gives a warning only: training works without the cache.
-  void store(const CacheKey& key, const std::vector<std::span<const std::byte>>& sections) const;
+  void store(const CacheKey& key, const std::vector<Section>& sections) const;
 
   std::filesystem::path path_of(const CacheKey& key) const;
   const std::filesystem::path& folder() const { return folder_; }

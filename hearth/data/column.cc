@@ -19,8 +19,9 @@ std::string_view plural_of(ColumnKind kind) {
   return kPlurals[static_cast<std::size_t>(kind)];
 }
 
-Column::Column(std::string file, std::string name, ColumnKind kind, Values values, std::vector<bool> missing)
-    : file_(std::move(file)),
+Column::Column(std::shared_ptr<const RecordPlaces> places, std::string name, ColumnKind kind, Values values,
+               std::vector<bool> missing)
+    : places_(std::move(places)),
       name_(std::move(name)),
       kind_(kind),
       values_(std::move(values)),
@@ -76,20 +77,6 @@ void Column::keep_first(std::size_t rows) {
       values_);
 }
 
-void Column::take(std::span<const std::int64_t> rows) {
-  const auto taken = [&](const auto& all) {
-    std::decay_t<decltype(all)> some;
-    for (const std::int64_t row : rows) some.push_back(all[static_cast<std::size_t>(row)]);
-    return some;
-  };
-  missing_ = taken(missing_);
-  std::visit(
-      [&](auto& values) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(values)>, std::monostate>) values = taken(values);
-      },
-      values_);
-}
-
 template <class T>
 const T& Column::get(std::size_t row, ColumnKind wanted) const {
   const auto* values = std::get_if<std::vector<T>>(&values_);
@@ -98,12 +85,12 @@ const T& Column::get(std::size_t row, ColumnKind wanted) const {
 }
 
 void Column::check_present(std::size_t row) const {
-  check(!is_missing(row), "{}: record {}: column \"{}\" has no value; fill it in, or leave the record out", file_,
-        row + 1, name_);
+  check(!is_missing(row), "{}: column \"{}\" has no value; fill it in, or leave the record out", text_of(place(row)),
+        name_);
 }
 
 void Column::wrong_kind(ColumnKind wanted) const {
-  fail("{}: column \"{}\" holds {}, but {} are needed; correct the file, or choose another column", file_, name_,
+  fail("{}: column \"{}\" holds {}, but {} are needed; correct the file, or choose another column", file(), name_,
        plural_of(kind_), plural_of(wanted));
 }
 

@@ -2,13 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "hearth/base/api.h"
+#include "hearth/data/record_places.h"
 
 namespace hearth::data {
 
@@ -18,7 +19,7 @@ enum class ColumnKind { text, integer, number, boolean, text_list, integer_list,
 // "texts", "whole numbers", ...: for errors.
 HEARTH_API std::string_view plural_of(ColumnKind kind);
 
-// The values of one column of a file. Rows count from 0; errors call row r "record r + 1". An accessor of another kind
+// The values of one column, all of a file's or those of some records. Rows count from 0. An accessor of another kind
 // than the column's is an Error that names the file and both kinds.
 class HEARTH_API Column {
  public:
@@ -28,9 +29,13 @@ class HEARTH_API Column {
 
   // `values` has the type that belongs to `kind` (booleans are integers, `other` is std::monostate) and the size of
   // `missing`.
-  Column(std::string file, std::string name, ColumnKind kind, Values values, std::vector<bool> missing);
+  Column(std::shared_ptr<const RecordPlaces> places, std::string name, ColumnKind kind, Values values,
+         std::vector<bool> missing);
 
   const std::string& name() const { return name_; }
+  const std::shared_ptr<const RecordPlaces>& places() const { return places_; }
+  const std::string& file() const { return places_->name(); }
+  RecordPlace place(std::size_t row) const { return places_->of(row); }
   ColumnKind kind() const { return kind_; }
   std::size_t size() const { return missing_.size(); }
   bool is_missing(std::size_t row) const { return missing_[row]; }
@@ -50,7 +55,6 @@ class HEARTH_API Column {
   std::string written(std::size_t row) const;
 
   void keep_first(std::size_t rows);
-  void take(std::span<const std::int64_t> rows);  // these rows alone, in this order
 
  private:
   template <class T>
@@ -58,7 +62,8 @@ class HEARTH_API Column {
   void check_present(std::size_t row) const;
   [[noreturn]] void wrong_kind(ColumnKind wanted) const;
 
-  std::string file_, name_;
+  std::shared_ptr<const RecordPlaces> places_;
+  std::string name_;
   ColumnKind kind_;
   Values values_;
   std::vector<bool> missing_;

@@ -12,7 +12,7 @@
 #include "hearth/base/check.h"
 #include "hearth/data/record_format.h"
 #include "hearth/data/text_lines.h"
-#include "hearth/io/file.h"
+#include "hearth/io/json.h"
 
 namespace hearth::data {
 namespace {
@@ -37,70 +37,87 @@ std::vector<std::string_view> columns_of(std::string_view line) {
   return columns;
 }
 
-class ConllReader {
+class ConllRecords final : public RecordSource {
  public:
-  ConllReader(std::string_view text, std::string file, Tags tags)
-      : lines_(text, file), file_(std::move(file)), needs_tags_(tags == Tags::required) {}
-
-  Table read() {
-    for (std::string_view line; lines_.next(line);) {
-      if (trimmed(line).empty() || line.starts_with(kDocumentStart)) {
-        end_sentence();
-      } else {
-        add(columns_of(line));
-      }
-    }
-    end_sentence();
-    check(!sentences_.empty(), "{} holds no sentences; write one word and its tag per line", file_);
-    const std::vector<bool> missing(sentences_.size(), false);
-    std::vector<Column> table{{file_, "tokens", ColumnKind::text_list, std::move(sentences_), missing}};
-    if (columns_ > 1) table.emplace_back(file_, "ner_tags", ColumnKind::text_list, std::move(tags_), missing);
-    return {file_, std::move(table)};
+  ConllRecords(const std::filesystem::path& file, Tags tags)
+      : lines_(io::TextBuffer(file)), needs_tags_(tags == Tags::required) {
+    has_sentence_ = read_sentence();
+    check(has_sentence_, "{} holds no sentences; write one word and its tag per line", lines_.name());
+    fields_.push_back({"tokens", ColumnKind::text_list, "words"});
+    if (columns_ > 1) fields_.push_back({"ner_tags", ColumnKind::text_list, "tags"});
   }
 
+  bool next(io::Json& record) override {
+    if (!has_sentence_) return false;
+    record = io::Json::object();
+    record["tokens"] = std::move(words_);
+    if (columns_ > 1) record["ner_tags"] = std::move(tags_);
+    ++number_;
+    has_sentence_ = read_sentence();
+    return true;
+  }
+  const std::string& file() const override { return lines_.name(); }
+  std::int64_t number() const override { return number_; }
+  const std::vector<RecordField>& fields() const override { return fields_; }
+
  private:
+  // The next sentence, into words_ and tags_; false at the end of the file.
+  bool read_sentence() {
+    words_.clear();
+    tags_.clear();
+    for (std::string_view line; lines_.next(line);) {
+      const bool ends = trimmed(line).empty() || line.starts_with(kDocumentStart);
+      if (!ends) add(columns_of(line));
+      if (ends && !words_.empty()) return true;
+    }
+    return !words_.empty();
+  }
+
   void add(const std::vector<std::string_view>& columns) {
     check(columns.size() > 1 || !needs_tags_,
           "{}: line {} has one column only, \"{}\", but a word and its tag are needed, separated by a space or a tab",
-          file_, lines_.number(), columns.front());
+          lines_.name(), lines_.number(), columns.front());
     if (columns_ == 0) {
       columns_ = columns.size();
       first_line_ = lines_.number();
     }
     check(columns.size() == columns_,
           "{}: line {} has {} columns, but line {} has {}; the last column is the tag, so no column may be left out",
-          file_, lines_.number(), columns.size(), first_line_, columns_);
-    sentence_.emplace_back(columns.front());
-    sentence_tags_.emplace_back(columns.back());
-  }
-
-  void end_sentence() {
-    if (sentence_.empty()) return;
-    sentences_.push_back(std::exchange(sentence_, {}));
-    tags_.push_back(std::exchange(sentence_tags_, {}));
+          lines_.name(), lines_.number(), columns.size(), first_line_, columns_);
+    words_.emplace_back(columns.front());
+    tags_.emplace_back(columns.back());
   }
 
   TextLines lines_;
-  std::string file_;
   bool needs_tags_;
   std::size_t columns_ = 0;
-  std::int64_t first_line_ = 0;
-  std::vector<std::string> sentence_, sentence_tags_;
-  std::vector<std::vector<std::string>> sentences_, tags_;
+  std::int64_t first_line_ = 0, number_ = 0;
+  std::vector<std::string> words_, tags_;  // of the next sentence
+  bool has_sentence_ = false;
+  std::vector<RecordField> fields_;
 };
+
+bool is_conll(const std::filesystem::path& file) {
+  return std::ranges::find(kEndings, io::uncompressed_name(file).extension().string()) != kEndings.end();
+}
 
 }  // namespace
 
-Table read_conll(const std::filesystem::path& path, Tags tags) {
-  const io::MappedFile contents(path);
-  return ConllReader(contents.text(), path.string(), tags).read();
+RecordSourcePtr open_conll(const Files& files, Tags tags) {
+  return records_in_turn(
+      files, [tags](const std::filesystem::path& file) { return std::make_unique<ConllRecords>(file, tags); });
 }
 
-Table read_token_table(const std::filesystem::path& path, Tags tags) {
-  if (std::ranges::find(kEndings, path.extension().string()) != kEndings.end()) return read_conll(path, tags);
-  check(record_format_of(path).has_value(), "{} is not a file of tagged words: its name must end in {}", path.string(),
-        token_table_endings());
-  return read_table(path);
+TableReader token_table_reader(const Files& files, Tags tags) {
+  for (const std::filesystem::path& file : files) {
+    check(is_conll(file) || has_fields(file), "{} is not a file of tagged words: its name must end in {}",
+          file.string(), token_table_endings());
+    check(is_conll(file) == is_conll(files.front()),
+          "{} and {} have different formats; files that are read as one need the same", files.front().string(),
+          file.string());
+  }
+  if (!is_conll(files.front())) return TableReader(files);
+  return {name_of(files), [files, tags] { return open_conll(files, tags); }};
 }
 
 std::string token_table_endings() { return fmt::format("{}, {}", fmt::join(kEndings, ", "), record_endings()); }

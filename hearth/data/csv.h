@@ -6,27 +6,33 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/io/text_buffer.h"
+
 namespace hearth::data {
 
 // Comma-separated or tab-separated values as spreadsheets, pandas and Python's csv module (dialects excel and
-// excel-tab) write them: a field in double quotes may hold separators, line ends and doubled quotes. Blank lines and a
-// byte-order mark are skipped.
+// excel-tab) write them: a field in double quotes may hold separators, line ends and doubled quotes. Blank lines are
+// skipped.
 class CsvReader {
  public:
-  // Errors call the text `name`, its first record the header, and count the others from 1. The text must outlive the
-  // reader.
-  CsvReader(std::string_view text, char separator, std::string name);
+  // Errors call the first record the header, and count the others from 1.
+  CsvReader(io::TextBuffer text, char separator) : text_(std::move(text)), separator_(separator) {}
 
   // Reads the next record; false at the end of the text.
   bool next(std::vector<std::string>& fields);
+  std::int64_t number() const { return record_; }  // of the last record; 0 is the header
+  const std::string& name() const { return text_.name(); }
 
  private:
-  std::string field();
+  bool skip_blank_lines();
+  // Tries to read a record at the beginning of the view. False: its end is not there yet.
+  bool parse(std::vector<std::string>& fields, bool is_last);
+  bool parse_field(std::string_view text, std::string& field, bool is_last);
+  [[noreturn]] void unclosed() const;
 
-  std::string_view text_;
+  io::TextBuffer text_;
   char separator_;
-  std::string name_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0;  // in the view, while a record is parsed
   std::int64_t record_ = -1;
 };
 

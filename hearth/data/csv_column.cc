@@ -59,38 +59,20 @@ std::optional<std::int64_t> boolean_of(std::string_view cell) {
   return std::nullopt;
 }
 
-// As pandas: whole numbers of which one is too large for 64 bits stay texts, and so do those beyond a double.
-ColumnKind kind_of(const std::vector<io::Json>& cells, const std::vector<bool>& missing) {
-  std::size_t present = 0, whole = 0, integers = 0, numbers = 0, booleans = 0;
-  for (std::size_t row = 0; row < cells.size(); ++row) {
-    if (missing[row]) continue;
-    const std::string_view cell = cell_of(cells[row]);
-    ++present;
-    whole += is_whole(cell);
-    integers += integer_of(cell).has_value();
-    numbers += number_of(cell).has_value();
-    booleans += boolean_of(cell).has_value();
-    if (numbers < present && booleans < present) return ColumnKind::text;
-  }
-  if (whole == present && integers < present) return ColumnKind::text;
-  if (integers == present && present == cells.size()) return ColumnKind::integer;
-  return numbers == present ? ColumnKind::number : ColumnKind::boolean;
-}
-
 template <class T, class Read>
 std::vector<T> values_of(const std::vector<io::Json>& cells, const std::vector<bool>& missing, T absent, Read read) {
   std::vector<T> values;
   for (std::size_t row = 0; row < cells.size(); ++row)
-    values.push_back(missing[row] ? absent : *read(cell_of(cells[row])));
+    values.push_back(missing[row] ? absent : read(cell_of(cells[row])).value_or(absent));
   return values;
 }
 
-Column::Values values_of(const std::vector<io::Json>& cells, const std::vector<bool>& missing, ColumnKind kind) {
+Column::Values values_of(std::vector<io::Json>& cells, const std::vector<bool>& missing, ColumnKind kind) {
   if (kind == ColumnKind::integer) return values_of<std::int64_t>(cells, missing, 0, integer_of);
   if (kind == ColumnKind::boolean) return values_of<std::int64_t>(cells, missing, 0, boolean_of);
   if (kind == ColumnKind::number) return values_of(cells, missing, std::numeric_limits<double>::quiet_NaN(), number_of);
   std::vector<std::string> texts;
-  for (const io::Json& cell : cells) texts.emplace_back(cell_of(cell));
+  for (io::Json& cell : cells) texts.push_back(std::move(cell.get_ref<std::string&>()));
   return texts;
 }
 
@@ -103,11 +85,30 @@ bool is_missing_cell(std::string_view cell) {
   return std::ranges::find(kMissing, cell) != kMissing.end();
 }
 
-Column csv_column(const std::string& file, std::string name, const std::vector<io::Json>& cells) {
+void CsvKind::add(std::string_view cell) {
+  ++rows_;
+  if (is_text_ || is_missing_cell(cell)) return;
+  ++present_;
+  whole_ += is_whole(cell);
+  integers_ += integer_of(cell).has_value();
+  numbers_ += number_of(cell).has_value();
+  booleans_ += boolean_of(cell).has_value();
+  is_text_ = numbers_ < present_ && booleans_ < present_;
+}
+
+// As pandas: whole numbers of which one is too large for 64 bits stay texts, and so do those beyond a double.
+ColumnKind CsvKind::kind() const {
+  if (is_text_ || (whole_ == present_ && integers_ < present_)) return ColumnKind::text;
+  if (integers_ == present_ && present_ == rows_) return ColumnKind::integer;
+  return numbers_ == present_ ? ColumnKind::number : ColumnKind::boolean;
+}
+
+Column csv_column(std::shared_ptr<const RecordPlaces> places, std::string name, ColumnKind kind,
+                  std::vector<io::Json> cells) {
   std::vector<bool> missing;
   for (const io::Json& cell : cells) missing.push_back(is_missing_cell(cell_of(cell)));
-  const ColumnKind kind = kind_of(cells, missing);
-  return {file, std::move(name), kind, values_of(cells, missing, kind), std::move(missing)};
+  Column::Values values = values_of(cells, missing, kind);
+  return {std::move(places), std::move(name), kind, std::move(values), std::move(missing)};
 }
 
 }  // namespace hearth::data

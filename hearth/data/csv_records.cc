@@ -40,7 +40,8 @@ Names unique_names(const Names& given) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const bool is_repeated = std::ranges::find(given, given[i]) != given.begin() + static_cast<std::ptrdiff_t>(i);
     if (given[i].empty()) {
-      names[i] = fmt::format("{}{}", kUnnamed, i);
+      const std::string unnamed = fmt::format("{}{}", kUnnamed, i);
+      names[i] = std::ranges::find(names, unnamed) == names.end() ? unnamed : unused_name(unnamed, names);
     } else if (is_repeated) {
       names[i] = unused_name(given[i], names);
     }
@@ -50,26 +51,32 @@ Names unique_names(const Names& given) {
 
 }  // namespace
 
-void read_csv_records(std::string_view text, char separator, const std::string& file, const RecordSink& sink) {
-  CsvReader reader(text, separator, file);
-  Names names, fields;
-  check(reader.next(names), "{} is empty; its first line must name the columns", file);
-  check_separator(names, separator, file);
-  names = unique_names(names);
-  for (int number = 1; reader.next(fields); ++number) {
-    check(
-        fields.size() == names.size(),
-        "{}: record {} has {} fields, but the header names {}: {}; a field with a separator or a line end in it needs "
-        "double quotes around it",
-        file, number, fields.size(), names.size(), fmt::join(names, ", "));
-    io::Json record = io::Json::object();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      check(io::is_utf8(fields[i]), "{}: record {}: field \"{}\" is not UTF-8 text; save the file as UTF-8", file,
-            number, names[i]);
-      record[names[i]] = std::move(fields[i]);
-    }
-    sink(record);
+CsvRecords::CsvRecords(const std::filesystem::path& file, char separator) : reader_(io::TextBuffer(file), separator) {
+  Names names;
+  check(reader_.next(names), "{} is empty; its first line must name the columns", file.string());
+  check_separator(names, separator, file.string());
+  for (std::string& name : unique_names(names)) fields_.push_back({std::move(name)});
+}
+
+bool CsvRecords::next(io::Json& record) {
+  if (!reader_.next(cells_)) return false;
+  if (cells_.size() != fields_.size()) wrong_number();
+  record = io::Json::object();
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    check(io::is_utf8(cells_[i]), "{}: field \"{}\" is not UTF-8 text; save the file as UTF-8", text_of(place()),
+          fields_[i].name);
+    record[fields_[i].name] = std::move(cells_[i]);
   }
+  return true;
+}
+
+void CsvRecords::wrong_number() const {
+  Names names;
+  for (const RecordField& field : fields_) names.push_back(field.name);
+  fail(
+      "{} has {} fields, but the header names {}: {}; a field with a separator or a line end in it needs double quotes "
+      "around it",
+      text_of(place()), cells_.size(), names.size(), fmt::join(names, ", "));
 }
 
 bool is_unnamed(std::string_view column) { return column.empty() || column.starts_with(kUnnamed); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearth/base/api.h"
+#include "hearth/data/files.h"
 #include "hearth/data/glue.h"
 
 namespace hearth::data {
@@ -25,14 +26,8 @@ struct GlueRows {
 // optional: GLUE's test files have no labels; ignored: a column of labels is not read.
 enum class GlueLabels { required, optional, ignored };
 
-// Reads a .tsv file of GLUE as distributed: fields end at tabs, quotes are plain characters. The header decides where
-// the columns are; CoLA's train and dev files have none, but four columns: source, label, mark, sentence. Labels are
-// names or ids. Errors name the file and the line.
-HEARTH_API GlueRows read_glue_file(const std::filesystem::path& path, const GlueTask& task,
-                                   GlueLabels labels = GlueLabels::optional);
-
-// The same from a .csv, .json or .jsonl file with the columns of Hugging Face's dataset, or from GLUE's own .tsv file.
-// Every row has a label, a number.
-HEARTH_API GlueRows read_glue(const std::filesystem::path& path, const GlueTask& task);
+// Reads the rows of a GLUE task as a whole, see open_glue (glue_records.h).
+HEARTH_API GlueRows read_glue(const std::filesystem::path& file, const GlueTask& task,
+                              GlueLabels labels = GlueLabels::required);
 
 }  // namespace hearth::data

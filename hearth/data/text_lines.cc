@@ -1,29 +1,26 @@
 #include "hearth/data/text_lines.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "hearth/base/check.h"
 #include "hearth/io/utf8.h"
 
 namespace hearth::data {
-namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-}  // namespace
-
-TextLines::TextLines(std::string_view text, std::string name) : rest_(text), name_(std::move(name)) {
-  if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
-}
 
 bool TextLines::next(std::string_view& line) {
-  if (rest_.empty()) return false;
+  text_.consume(used_);
+  std::size_t end = 0;
+  for (std::size_t seen = 0; (end = text_.view().find('\n', seen)) == std::string_view::npos;) {
+    seen = text_.view().size();
+    if (!text_.grow()) {
+      end = seen;
+      break;
+    }
+  }
+  used_ = std::min(end + 1, text_.view().size());
+  if (used_ == 0) return false;
   ++number_;
-  line = rest_.substr(0, rest_.find('\n'));
-  rest_.remove_prefix(std::min(rest_.size(), line.size() + 1));
+  line = text_.view().substr(0, end);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  check(io::is_utf8(line), "{}: line {} is not UTF-8 text; save the file as UTF-8", name_, number_);
+  check(io::is_utf8(line), "{}: line {} is not UTF-8 text; save the file as UTF-8", text_.name(), number_);
   return true;
 }
 

@@ -76,10 +76,6 @@ void RepositoryCache::store_listing(const std::string& commit, const std::vector
   io::replace_file(folder_ / ".files" / commit, text);
 }
 
-bool RepositoryCache::is_known_absent(const std::string& commit, std::string_view name) const {
-  return fs::exists(folder_ / ".no_exist" / commit / name);
-}
-
 void RepositoryCache::store_absent(const std::string& commit, std::string_view name) const {
   const fs::path mark = folder_ / ".no_exist" / commit / name;
   if (fs::exists(mark)) return;

@@ -39,7 +39,7 @@ class RepositoryCache {
   std::optional<std::vector<std::string>> listing(const std::string& commit) const;
   void store_listing(const std::string& commit, const std::vector<std::string>& files) const;
 
-  bool is_known_absent(const std::string& commit, std::string_view name) const;
+  // Notes, for huggingface_hub, that the commit does not have the file.
   void store_absent(const std::string& commit, std::string_view name) const;
 
   // An ETag becomes a file name: an Error where it could lead elsewhere.

@@ -25,8 +25,13 @@ std::optional<Snapshot> whole_in_cache(const RepositoryCache& cache, const std::
   return Snapshot{commit, cache.snapshot(commit), std::move(cached)};
 }
 
-Snapshot as_cached(const RepositoryCache& cache, const std::string& commit) {
-  return {commit, cache.snapshot(commit), cache.cached_files(commit)};
+// The snapshot where the Hub cannot be asked: of a commit whose files nothing lists, what is there has to do.
+std::optional<Snapshot> without_hub(const RepositoryCache& cache, const std::string& revision,
+                                    const Selection& selection) {
+  const std::optional<std::string> commit = cache.commit_of(revision);
+  if (!commit) return std::nullopt;
+  if (cache.listing(*commit)) return whole_in_cache(cache, *commit, selection);
+  return Snapshot{*commit, cache.snapshot(*commit), cache.cached_files(*commit)};
 }
 
 Snapshot from_hub(const RepositoryCache& cache, const std::string& revision, const Selection& selection,
@@ -48,8 +53,7 @@ Snapshot from_hub(const RepositoryCache& cache, const std::string& revision, con
   const std::string other = revision == kMainRevision ? "" : fmt::format(" with revision {}", revision);
   fail(
       "{} is neither a folder nor a {} in the cache {}{}, and {} forbids to download it: unset the variable, or fetch "
-      "it "
-      "with `hearth download {}{}` where there is a network",
+      "it with `hearth download {}{}` where there is a network",
       repository.name, is_model ? "model" : "data set", cache.root().string(), other, variable, repository.name,
       is_model ? "" : " --repo_type dataset");
 }
@@ -59,17 +63,17 @@ Snapshot from_hub(const RepositoryCache& cache, const std::string& revision, con
 Snapshot update_snapshot(const Repository& repository, const std::string& revision, const Selection& selection,
                          const Access& access) {
   const RepositoryCache cache = find_cache(cache_root(access, repository.kind), repository);
-  const std::optional<std::string> commit = cache.commit_of(revision);
   if (const std::string variable = offline_variable(repository.kind); !variable.empty()) {
-    if (!commit) fail_offline(cache, revision, variable);
-    return as_cached(cache, *commit);
+    if (std::optional<Snapshot> cached = without_hub(cache, revision, selection)) return *cached;
+    fail_offline(cache, revision, variable);
   }
   try {
     return from_hub(cache, revision, selection, access);
   } catch (const NetworkError& error) {
-    if (!commit) throw;
+    std::optional<Snapshot> cached = without_hub(cache, revision, selection);
+    if (!cached) throw;
     log_warning("{}; using {} as it is in the cache", error.what(), repository.text());
-    return as_cached(cache, *commit);
+    return *cached;
   }
 }
 

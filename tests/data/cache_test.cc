@@ -12,9 +12,9 @@ using CacheTest = TemporaryFolder;
 
 CacheKey key_of(std::string_view value) { return CacheKey().add("value", value); }
 
-std::vector<std::span<const std::byte>> sections_of(const std::vector<std::string>& texts) {
-  std::vector<std::span<const std::byte>> sections;
-  for (const std::string& text : texts) sections.push_back(std::as_bytes(std::span(text)));
+std::vector<Section> sections_of(const std::vector<std::string>& texts) {
+  std::vector<Section> sections;
+  for (const std::string& text : texts) sections.push_back({std::as_bytes(std::span(text))});
   return sections;
 }
 

@@ -20,8 +20,10 @@ constexpr std::string_view kSentences =
     "# NN B-NP O\n"
     "1 CD I-NP O\n";
 
+Table read_token_table(const std::filesystem::path& file) { return *token_table_reader({file}).next(1000); }
+
 TEST_F(Conll, SentencesAreRows) {
-  const Table table = read_conll(write("train.conll", kSentences));
+  const Table table = read_token_table(write("train.conll", kSentences));
   EXPECT_EQ(table.names(), (Texts{"tokens", "ner_tags"}));
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(table.at("tokens").kind(), ColumnKind::text_list);
@@ -32,11 +34,11 @@ TEST_F(Conll, SentencesAreRows) {
 }
 
 TEST_F(Conll, ADocumentStartEndsASentence) {
-  EXPECT_EQ(read_conll(write("f.txt", "a O\n-DOCSTART- O\nb O\n")).rows(), 2u);
+  EXPECT_EQ(read_token_table(write("f.txt", "a O\n-DOCSTART- O\nb O\n")).rows(), 2u);
 }
 
 TEST_F(Conll, TabsSeparateBeforeSpaces) {
-  const Table table = read_conll(write("f.bio", "\xEF\xBB\xBFNew York\tB-LOC\r\nis\tO \r\n \t\r\nbig  O"));
+  const Table table = read_token_table(write("f.bio", "\xEF\xBB\xBFNew York\tB-LOC\r\nis\tO \r\n \t\r\nbig  O"));
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(table.at("tokens").texts(0), (Texts{"New York", "is"}));
   EXPECT_EQ(table.at("ner_tags").texts(0), (Texts{"B-LOC", "O"}));
@@ -57,13 +59,13 @@ TEST_F(Conll, TheEndingDecides) {
     EXPECT_EQ(read_token_table(write(name, "a O\n")).rows(), 1u) << name;
   EXPECT_EQ(error_of([] { read_token_table("f.xml"); }),
             "f.xml is not a file of tagged words: its name must end in .conll, .bio, .iob, .iob2, .txt, .json, .jsonl, "
-            ".csv or .tsv");
+            ".csv, .tsv or .parquet");
 }
 
 TEST_F(Conll, IsCheckedLineByLine) {
   const auto error_in = [&](std::string_view text) {
     const auto file = write("f.conll", text);
-    std::string error = error_of([&] { read_conll(file); });
+    std::string error = error_of([&] { read_token_table(file); });
     return error.starts_with(file.string()) ? error.substr(file.string().size()) : error;
   };
   EXPECT_EQ(error_in("-DOCSTART- O\n\n"), " holds no sentences; write one word and its tag per line");

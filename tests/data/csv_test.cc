@@ -6,10 +6,10 @@ namespace hearth::data {
 namespace {
 
 TEST(CsvReader, ReadsQuotedFields) {
-  CsvReader reader(
-      "\xEF\xBB\xBF"
-      "a,b,c\r\n\n\"x,\"\"y\"\"\nz\",,\"\"\nlast,1,2",
-      ',', "f");
+  CsvReader reader(io::TextBuffer("\xEF\xBB\xBF"
+                                  "a,b,c\r\n\n\"x,\"\"y\"\"\nz\",,\"\"\nlast,1,2",
+                                  "f"),
+                   ',');
   std::vector<std::string> fields;
   using Fields = std::vector<std::string>;
   EXPECT_TRUE(reader.next(fields));
@@ -23,7 +23,7 @@ TEST(CsvReader, ReadsQuotedFields) {
 
 // As Python's csv module reads the dialect excel-tab.
 TEST(CsvReader, ReadsTabs) {
-  CsvReader reader("a\tb,c\t\"x\ty\"\n\td \"e\"\t\n", '\t', "f");
+  CsvReader reader(io::TextBuffer("a\tb,c\t\"x\ty\"\n\td \"e\"\t\n", "f"), '\t');
   std::vector<std::string> fields;
   using Fields = std::vector<std::string>;
   EXPECT_TRUE(reader.next(fields));

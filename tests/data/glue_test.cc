@@ -11,7 +11,7 @@ using Texts = std::vector<std::string>;
 using Labels = std::vector<std::int64_t>;
 
 GlueRows read(std::string_view task, std::string_view file, GlueLabels labels = GlueLabels::optional) {
-  return read_glue_file(fixture("glue") / file, glue_task(task), labels);
+  return read_glue(fixture("glue") / file, glue_task(task), labels);
 }
 
 TEST(GlueTask, HasColumnsLabelsAndMetrics) {
@@ -86,8 +86,8 @@ TEST(GlueFiles, ForTestsHaveNoLabels) {
     EXPECT_EQ(rows.b.size(), glue_task(task).has_pairs() ? rows.size() : 0) << task;
   }
   EXPECT_TRUE(contains(error_of([] { read("mrpc", "mrpc_test.tsv", GlueLabels::required); }),
-                       "mrpc_test.tsv: line 1: mrpc needs a column \"Quality\", but the header names index, #1 ID, #2 "
-                       "ID, #1 String, #2 String; test files have no labels, so give the train or dev file"));
+                       "mrpc_test.tsv: mrpc needs a column \"Quality\", but the file has index, #1 ID, #2 ID, #1 "
+                       "String, #2 String; test files have no labels, so give the train or dev file"));
 }
 
 TEST(GlueFiles, RowsWithoutMeaningAreLeftOutAndCounted) {
@@ -105,7 +105,7 @@ TEST(GlueFiles, RowsWithoutMeaningAreLeftOutAndCounted) {
 
 TEST_F(GlueFile, MayHaveOtherLineEnds) {
   const auto file = write("dev.tsv", "sentence\tlabel\r\ngood\t1\r\n\r\nbad\tnegative");
-  const GlueRows rows = read_glue_file(file, glue_task("sst2"));
+  const GlueRows rows = read_glue(file, glue_task("sst2"), GlueLabels::optional);
   EXPECT_EQ(rows.a, (Texts{"good", "bad"}));
   EXPECT_EQ(rows.labels, (Labels{1, 0}));
 }
@@ -113,14 +113,15 @@ TEST_F(GlueFile, MayHaveOtherLineEnds) {
 TEST_F(GlueFile, IsCheckedLineByLine) {
   const auto error_in = [&](std::string_view task, std::string_view text) {
     const auto file = write("f.tsv", text);
-    std::string error = error_of([&] { read_glue_file(file, glue_task(task)); });
+    std::string error = error_of([&] { read_glue(file, glue_task(task), GlueLabels::optional); });
     return error.starts_with(file.string()) ? error.substr(file.string().size()) : error;
   };
   EXPECT_EQ(error_in("sst2", ""), " is empty; give the .tsv file of this task that GLUE distributes");
   EXPECT_EQ(error_in("sst2", "sentence\tlabel\n"), " holds no rows that can be used");
-  EXPECT_EQ(error_in("rte", "sentence\tlabel\na\t1\n"),
-            ": line 1: rte needs a column \"sentence1\", but the header names sentence, label; give the .tsv file of "
-            "this task that GLUE distributes");
+  EXPECT_EQ(
+      error_in("rte", "sentence\tlabel\na\t1\n"),
+      ": rte needs a column \"sentence1\", but the file has sentence, label; give the .tsv file of this task that "
+      "GLUE distributes");
   EXPECT_EQ(error_in("sst2", "sentence\tlabel\na\t1\nb\tc\t0\n"),
             ": line 3 has 3 fields, but 2 are needed: sentence, label; fields end at tabs");
   EXPECT_EQ(error_in("sst2", "sentence\tlabel\na\n"),
@@ -133,7 +134,7 @@ TEST_F(GlueFile, IsCheckedLineByLine) {
   EXPECT_EQ(error_in("rte", "index\tsentence1\tsentence2\tlabel\n0\ta\tb\t-\n"),
             ": line 2: \"-\" is not a label of rte; its labels are entailment, not_entailment, or the numbers 0 to 1");
   EXPECT_EQ(error_in("stsb", "sentence1\tsentence2\tscore\na\tb\t5.5\n"),
-            ": line 2: the score of stsb must be a number from 0 to 5, not \"5.5\"; correct it, or leave the line out");
+            ": line 2: the score of stsb must be a number from 0 to 5, not \"5.5\"; correct it, or leave it out");
   EXPECT_EQ(error_in("sst2", "sentence\tlabel\na\xff\t1\n"), ": line 2 is not UTF-8 text; save the file as UTF-8");
 }
 
@@ -141,7 +142,7 @@ TEST(GlueOnRealData, IsRead) {
   const auto folder = folder_in("HEARTH_DATA_DIR");
   if (folder.empty()) GTEST_SKIP() << "HEARTH_DATA_DIR is not set";
   const auto expect = [&](const char* task, const char* split, std::size_t rows, std::int64_t positive) {
-    const GlueRows read = read_glue_file(folder / task / split, glue_task(task), GlueLabels::required);
+    const GlueRows read = read_glue(folder / task / split, glue_task(task), GlueLabels::required);
     EXPECT_EQ(read.size(), rows) << task << " " << split;
     EXPECT_EQ(std::count(read.labels.begin(), read.labels.end(), 1), positive) << task << " " << split;
   };
@@ -162,7 +163,8 @@ TEST_F(GlueFile, RecordsOfOtherFormatsHaveTheColumnsOfTheHub) {
   EXPECT_EQ(read_glue(fixture("glue/mrpc_dev.tsv"), glue_task("mrpc")).labels,
             read("mrpc", "mrpc_dev.tsv", GlueLabels::required).labels);
   const auto wrong = write("wrong.csv", "sentence1,sentence2,label\na,b,2\n");
-  EXPECT_TRUE(contains(error_of([&] { read_glue(wrong, glue_task("mrpc")); }), "record 1 has the label 2"));
+  EXPECT_TRUE(
+      contains(error_of([&] { read_glue(wrong, glue_task("mrpc")); }), "record 1: \"2\" is not a label of mrpc"));
 }
 
 }  // namespace

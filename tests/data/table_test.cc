@@ -251,7 +251,7 @@ TEST_F(TableFile, MixedKindsInJsonAreAnError) {
 
 TEST_F(TableFile, FilesThatAreNoTables) {
   EXPECT_EQ(error_of([] { read_table("f.xml"); }),
-            "f.xml is not a file of records: its name must end in .json, .jsonl, .csv or .tsv");
+            "f.xml is not a file of records: its name must end in .json, .jsonl, .csv, .tsv or .parquet");
   EXPECT_EQ(error_in("f.csv", ""), " is empty; its first line must name the columns");
   for (const char* empty : {"[]", R"({"data": []})"}) EXPECT_EQ(error_in("f.json", empty), " holds no records");
   EXPECT_EQ(error_in("f.csv", "a,b\n"), " holds no records");

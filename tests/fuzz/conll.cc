@@ -9,6 +9,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return fuzz::run(data, size, [](std::string_view bytes) {
     const std::filesystem::path file = fuzz::write("words.conll", bytes);
     for (const data::Tags tags : {data::Tags::required, data::Tags::optional})
-      fuzz::attempt([&] { tasks::TokenTable(file, {}, tags); });
+      fuzz::attempt([&] {
+        tasks::TokenSource source({file}, {}, tags);
+        while (source.next()) {
+        }
+      });
   });
 }

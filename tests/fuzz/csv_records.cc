@@ -14,6 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz::attempt([&] { tasks::read_qa_dataset(file); });
     }
     for (const data::GlueTask& task : data::glue_tasks())
-      fuzz::attempt([&] { data::read_glue_file(fuzz::scratch() / "data.tsv", task); });
+      fuzz::attempt([&] { data::read_glue(fuzz::scratch() / "data.tsv", task, data::GlueLabels::optional); });
   });
 }

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::int64_t kExamples = 3;
 
-std::vector<std::span<const std::byte>> sections_in(std::string_view bytes) {
+std::vector<data::Section> sections_in(std::string_view bytes) {
   constexpr std::size_t kSections = 7;
   std::uint16_t sizes[kSections] = {};
   std::memcpy(sizes, bytes.data(), std::min(sizeof sizes, bytes.size()));
   bytes.remove_prefix(std::min(sizeof sizes, bytes.size()));
-  std::vector<std::span<const std::byte>> sections;
+  std::vector<data::Section> sections;
   for (const std::uint16_t size : sizes) {
-    sections.push_back(std::as_bytes(std::span(bytes.substr(0, size))));
+    sections.push_back({std::as_bytes(std::span(bytes.substr(0, size)))});
     bytes.remove_prefix(std::min<std::size_t>(size, bytes.size()));
   }
   return sections;
@@ -57,6 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     cache.load(key);
     if (bytes.empty()) return;
     const auto kind = bytes[0] % 2 == 0 ? tasks::QaFeatureKind::train : tasks::QaFeatureKind::validation;
-    use(tasks::QaFeatures::from_sections(sections_in(bytes.substr(1)), {kind, kExamples, 100, 64}));
+    cache.store(key, sections_in(bytes.substr(1)));
+    if (auto features = tasks::load_features(cache, key, {kind, kExamples, 100, 64})) use(std::move(*features));
   });
 }

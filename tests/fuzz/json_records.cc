@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz::attempt([&] { data::read_table(file); });
       fuzz::attempt([&] { tasks::read_qa_dataset(file); });
       fuzz::attempt([&] { tasks::read_qa_dataset(file, tasks::QaAnswers::optional); });
-      fuzz::attempt([&] { tasks::TokenTable(file, {}, data::Tags::optional); });
+      fuzz::attempt([&] { tasks::TokenSource({file}, {}, data::Tags::optional).next(); });
     }
   });
 }

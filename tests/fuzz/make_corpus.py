@@ -1,4 +1,5 @@
 """Writes the seeds of the fuzz targets: python3 make_corpus.py. Inputs that a fuzzer has found are added by hand."""
+import gzip
 import json
 import pathlib
 import struct
@@ -199,6 +200,18 @@ MIGRATE = {
 }
 
 
+PARQUET_FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures" / "parquet"
+PARQUET = {name: (PARQUET_FIXTURES / f"{name}.parquet").read_bytes()
+           for name in ("labelled", "tagged", "questions", "unsupported", "empty", "brotli", "nested_two_levels")}
+
+LINES = b'{"a": 1}\n{"a": 2}\n'
+ZSTD = bytes.fromhex("28b52ffd04589100007b2261223a20317d0a7b2261223a20327d0a3f862e8f")  # the same lines
+COMPRESSED_RECORDS = {
+    "gzip": gzip.compress(LINES, mtime=0), "members": gzip.compress(LINES, mtime=0) * 2, "zstd": ZSTD, "frames": ZSTD * 2,
+    "zeros": gzip.compress(bytes(1 << 20), mtime=0), "cut": gzip.compress(LINES, mtime=0)[:-5],
+}
+
+
 def write(target, seeds, encode):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -219,5 +232,6 @@ for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_sta
 for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("vocabulary", VOCABULARY), ("yaml", YAML), ("hostfile", HOSTFILE),
                       ("dataset_card", DATASET_CARD), ("migrate", MIGRATE)]:
     write(target, seeds, str.encode)
-for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE)]:
+for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE), ("parquet", PARQUET),
+                      ("compressed_records", COMPRESSED_RECORDS)]:
     write(target, seeds, lambda seed: seed)

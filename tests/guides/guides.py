@@ -2,8 +2,9 @@
 """Runs the commands of docs/migrating.md: guides.py ROW BUILD BACKENDS. `list` instead of a row names those of `make test`,
 `list_all` all of them.
 
-Names of models and data sets are those of the Hub; tests/hub/server.py stands in for it, with models of random weights and
-the data of tests/fixtures/hub. Only this changes in a command: the output folder, OMP_NUM_THREADS, and the addresses of the
+Names of models and data sets are those of the Hub; tests/hub/server.py stands in for it, with models of random weights
+and
+the data of tests/fixtures/guides. Only this changes in a command: the output folder, OMP_NUM_THREADS, and the addresses of the
 hosts. Several hosts are namespaces of this machine, as in tests/plugins/hosts.py. Every training runs online first, and
 then offline from the cache that it has filled, which must give the same bits."""
 import contextlib
@@ -73,7 +74,7 @@ class Place:
         for number, name in enumerate(MODELS):
             self.shell(f"hearth init_model --config config.json --tokenizer tokenizer --seed {number} "
                        f"--output_dir {self.repositories}/models/{name}")
-        shutil.copytree(FIXTURES / "hub" / "datasets", self.repositories / "datasets")
+        shutil.copytree(FIXTURES / "guides" / "datasets", self.repositories / "datasets")
         (self.repositories / "renamed.json").write_text(json.dumps(RENAMED))
 
     @contextlib.contextmanager

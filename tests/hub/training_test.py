@@ -4,14 +4,12 @@ import json
 import sys
 import unittest
 
-from hub_case import TrainingTest
+from hub_case import HERE, TrainingTest
 
-CONTEXTS = ["Ada Lovelace wrote the first program in 1843.", "The ferry to the island leaves at noon."]
-QUESTIONS = [{"id": str(number), "title": "t", "context": CONTEXTS[number % 2], "question": "Who wrote the program?",
-              "answers": {"text": [CONTEXTS[number % 2].split()[0]], "answer_start": [0]}} for number in range(8)]
-PAIRS = [{"sentence1": "the ferry was late", "sentence2": other, "label": label, "idx": 0}
+FIXTURES = HERE.parent / "fixtures/hub"
+SQUAD, MRPC, CONLL = ((FIXTURES / f"{name}.parquet").read_bytes() for name in ["squad", "mrpc", "conll2003"])
+PAIRS = [{"premise": "the ferry was late", "hypothesis": other, "label": label}
          for other, label in [("the boat was late", 1), ("it snowed in the town", 0)] * 8]
-WORDS = [{"tokens": ["Ada", "sailed", "to", "Crete"], "ner_tags": ["B-PER", "O", "O", "B-LOC"]}] * 6
 STEPS = ["--do_train", "--max_steps", "2", "--save_strategy", "no", "--per_device_train_batch_size", "2"]
 
 
@@ -26,19 +24,19 @@ class Training(TrainingTest):
                "  - split: validation\n    path: plain_text/validation-*\n---\n"
         self.write("datasets/rajpurkar/squad/README.md", card.encode())
         for split in ["train", "validation"]:
-            self.write(f"datasets/rajpurkar/squad/plain_text/{split}-00000-of-00001.jsonl", lines(QUESTIONS))
-            self.write(f"datasets/nyu-mll/glue/mrpc/{split}.jsonl", lines(PAIRS))
+            self.write(f"datasets/rajpurkar/squad/plain_text/{split}-00000-of-00002.parquet", SQUAD)
+            self.write(f"datasets/rajpurkar/squad/plain_text/{split}-00001-of-00002.parquet", SQUAD)
+            self.write(f"datasets/nyu-mll/glue/mrpc/{split}-00000-of-00001.parquet", MRPC)
         for split in ["train", "validation_matched", "validation_mismatched"]:
-            self.write(f"datasets/nyu-mll/glue/mnli/{split}.jsonl", lines(
-                [{"premise": row["sentence1"], "hypothesis": row["sentence2"], "label": row["label"]} for row in PAIRS]))
+            self.write(f"datasets/nyu-mll/glue/mnli/{split}-00000-of-00001.jsonl", lines(PAIRS))
         self.write("datasets/nyu-mll/glue/README.md", b"---\nconfigs:\n" + b"".join(
             b"- config_name: %s\n  data_files:\n%s" % (task, b"".join(
-                b"  - split: %s\n    path: %s/%s.jsonl\n" % (split, task, split) for split in splits))
+                b"  - split: %s\n    path: %s/%s-*\n" % (split, task, split) for split in splits))
             for task, splits in [(b"mrpc", [b"train", b"validation"]),
                                  (b"mnli", [b"train", b"validation_matched", b"validation_mismatched"])]) + b"---\n")
         self.write("datasets/eriktks/conll2003/conll2003.py", b"raise SystemExit('never run')\n")
         for split in ["train", "validation"]:
-            self.write(f"datasets/eriktks/conll2003@refs%2Fconvert%2Fparquet/conll2003/{split}/0000.jsonl", lines(WORDS))
+            self.write(f"datasets/eriktks/conll2003@refs%2Fconvert%2Fparquet/conll2003/{split}/0000.parquet", CONLL)
 
     def test_names_online_then_offline(self):
         qa = ["run_qa", "--model_name_or_path", "google-bert/bert-base-uncased", "--dataset_name", "squad",
@@ -51,7 +49,9 @@ class Training(TrainingTest):
                 out = self.train(server.url, *words)
                 self.assertTrue((out / "model.safetensors").exists())
                 self.assertTrue((out / "eval_results.json").exists())
-            self.assertEqual(len(server.downloads()), 2)  # the weights of two models
+            labels = json.loads((out / "config.json").read_text())["id2label"]
+            self.assertEqual(labels["5"], "B-LOC")  # names of the Parquet file
+            self.assertEqual(len(server.downloads()), 5)  # the weights of two models, one blob per data set
             count = len(server.requests())
             for words in [qa, glue, ner]:
                 self.train(server.url, *words)
@@ -78,9 +78,9 @@ class Training(TrainingTest):
         with self.server("--fault", "slow") as server:
             self.train(server.url, "launch", "--num_processes", "2", "--main_process_port", "0", "run_glue",
                        "--model_name_or_path", "bert-base-uncased", "--task_name", "mrpc", "--max_seq_length", "32", *STEPS)
-            self.assertEqual(len(server.downloads()), 1)
-            for name in ["/config.json", "train.jsonl"]:
-                self.assertEqual(len([row for row in server.requests(method="GET") if row["path"].endswith(name)]), 1)
+            self.assertEqual(len(server.downloads()), 2)  # weights and data
+            configs = [row for row in server.requests(method="GET") if row["path"].endswith("/config.json")]
+            self.assertEqual(len(configs), 1)
 
     def test_nlp_example_without_flags(self):
         with self.server() as server:

@@ -90,8 +90,33 @@ TEST_F(GlueTaskTest, HubColumnsInOtherFiles) {
   }
   EXPECT_TRUE(
       contains(error(train_file("sentence1,sentence2,label\na,b,1\nc,d,2\n") + " --task_name mrpc"),
-               "train.csv: record 2 has the label 2; the labels of mrpc are the numbers 0 to 1, not_equivalent, "
-               "equivalent"));
+               "train.csv: record 2: \"2\" is not a label of mrpc; its labels are not_equivalent, equivalent, or the "
+               "numbers 0 to 1"));
+}
+
+// As Hugging Face's datasets gives them, with the names of the labels in the file.
+TEST_F(GlueTaskTest, ParquetFiles) {
+  const std::string flags = "--do_train --train_file " + fixture("parquet/labelled.parquet").string();
+  for (const char* task : {"", " --task_name sst2"}) {
+    Task loaded_task = loaded(flags + task, fixture("text_classification/model_pairs"));
+    EXPECT_EQ(loaded_task->head().labels, (Names{"negative", "positive"})) << task;
+    EXPECT_EQ(labels_of(*loaded_task->train_data()), (std::vector<std::int64_t>{1, 0, 1, 0, 1, 0})) << task;
+  }
+}
+
+TEST_F(GlueTaskTest, SeveralFilesAreOne) {
+  const std::string first = write("train-0.csv", "text,label\na,x\nb,y\n").string();
+  const std::string second = write("train-1.csv", "text,label\nc,z\nd,x\n").string();
+  for (const std::string& files : {first + " " + second, (folder_ / "train-*.csv").string()}) {
+    Task task = loaded("--do_train --train_file " + files);
+    EXPECT_EQ(task->head().labels, (Names{"x", "y", "z"}));
+    EXPECT_EQ(labels_of(*task->train_data()), (std::vector<std::int64_t>{0, 1, 2, 0}));
+  }
+  write("train-1.csv", "text,label\nc,z\nd,\n");
+  EXPECT_TRUE(contains(error("--do_train --train_file " + first + " " + second), "train-1.csv: record 2 has no label"));
+  write("train-1.csv", "text,kind\nc,z\n");
+  EXPECT_TRUE(
+      contains(error("--do_train --train_file " + first + " " + second), "need the same columns of the same types"));
 }
 
 TEST_F(GlueTaskTest, MnliHasTwoSets) {

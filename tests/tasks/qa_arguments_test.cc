@@ -105,7 +105,7 @@ TEST(QaArguments, Checks) {
 TEST(QaArguments, ValidateSeesWhatWasSetDirectly) {
   QaArguments data;
   TrainingArguments training;
-  data.train_file = "a.json";
+  data.train_file = {"a.json"};
   training.do_train = true;
   data.validate(training);
   data.max_answer_length = 0;
@@ -119,7 +119,7 @@ TEST_F(QaArgumentsFile, HasAllParts) {
   std::ofstream(file) << R"({"model_name_or_path": "DIR", "train_file": "t.json", "do_train": true,
                              "max_seq_length": 128, "doc_stride": 32, "pad_to_max_length": false, "bf16": true})";
   const Parsed args = parse(Words{file});
-  EXPECT_EQ(args.data.train_file, "t.json");
+  EXPECT_EQ(args.data.train_file, std::vector<std::string>{"t.json"});
   EXPECT_EQ(args.data.max_seq_length, 128);
   EXPECT_EQ(args.data.pad_to_max_length, false);
   EXPECT_TRUE(args.training.bf16 && args.training.do_train);

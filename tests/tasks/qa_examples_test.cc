@@ -317,5 +317,22 @@ TEST(QaExampleFilesOfRealData, IsRead) {
   EXPECT_TRUE(log.warnings.empty());
 }
 
+TEST_F(QaExampleFiles, ParquetFilesAndShards) {
+  const auto examples = read_qa_dataset(fixture("parquet/questions.parquet"));
+  ASSERT_EQ(examples.size(), 3u);
+  EXPECT_EQ(examples[1].id, "b");
+  EXPECT_EQ(examples[1].title, "Programs");
+  EXPECT_EQ(examples[1].answers, (std::vector<QaAnswer>{{"1843", 40}, {"in 1843", 37}}));
+  EXPECT_TRUE(examples[2].answers.empty());
+  EXPECT_EQ(examples[0].context, examples[1].context) << "shared";
+  const auto first = write("0.jsonl", R"({"question": "q", "context": "a b", "answer": "a"})");
+  const auto second = write("1.jsonl", R"({"question": "q", "context": "a b", "answer": "b"})");
+  const auto both = read_qa_dataset(data::Files{first, second});
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[1].id, "1") << "counted over all files";
+  write("1.jsonl", R"({"question": 7, "context": "a b", "answer": "b"})");
+  EXPECT_TRUE(contains(error_of([&] { read_qa_dataset(data::Files{first, second}); }), "1.jsonl: record 1: field"));
+}
+
 }  // namespace
 }  // namespace hearth::tasks

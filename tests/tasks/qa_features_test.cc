@@ -212,7 +212,7 @@ TEST_F(QaFeaturesTest, Cache) {
   std::filesystem::copy(fixture("qa/vocab.txt"), folder_);
   const auto key = [&](const QaFeatureOptions& with, std::int64_t samples = -1,
                        QaFeatureKind kind = QaFeatureKind::validation) {
-    return qa_cache_key(kind, dataset, folder_, with, samples);
+    return qa_cache_key(kind, {dataset}, folder_, with, samples);
   };
   const auto loaded_with = [&](const data::CacheKey& with) { return load_features(cache, with, kFixtureLimits); };
   EXPECT_FALSE(loaded_with(key(options)));
@@ -263,23 +263,23 @@ class CraftedCache : public TemporaryFolder {
   const std::shared_ptr<const tokenizer::Tokenizer> tokenizer_ = tokenizer::load_tokenizer(fixture("qa"));
   const QaFeatureOptions options_{.max_seq_length = 64, .doc_stride = 24};
   const std::vector<std::function<void(QaFeatures&)>> arrays_{
-      [](QaFeatures& f) { f.starts.clear(); },
-      [](QaFeatures& f) { f.starts[0] = 1; },
-      [](QaFeatures& f) { f.starts[1] = -5; },
-      [](QaFeatures& f) { f.starts[2] = f.starts[1]; },
-      [](QaFeatures& f) { f.starts[1] = f.starts[3]; },
-      [](QaFeatures& f) { f.starts[1] = std::numeric_limits<std::int64_t>::max(); },
-      [](QaFeatures& f) { f.starts.back() += 1; },
-      [](QaFeatures& f) { f.starts.push_back(f.starts.back()); },
-      [](QaFeatures& f) { f.ids.pop_back(); },
-      [](QaFeatures& f) { f.ids[3] = -1; },
-      [](QaFeatures& f) { f.ids[3] = 1 << 30; },
-      [](QaFeatures& f) { f.type_ids.clear(); },
-      [](QaFeatures& f) { f.type_ids[0] = 200; },
-      [](QaFeatures& f) { f.examples.pop_back(); },
-      [](QaFeatures& f) { f.examples[0] = -1; },
-      [](QaFeatures& f) { f.examples[1] = 1'000'000; },
-      [](QaFeatures& f) { std::ranges::reverse(f.examples); }};
+      [](QaFeatures& f) { f.starts.own().clear(); },
+      [](QaFeatures& f) { f.starts.own()[0] = 1; },
+      [](QaFeatures& f) { f.starts.own()[1] = -5; },
+      [](QaFeatures& f) { f.starts.own()[2] = f.starts[1]; },
+      [](QaFeatures& f) { f.starts.own()[1] = f.starts[3]; },
+      [](QaFeatures& f) { f.starts.own()[1] = std::numeric_limits<std::int64_t>::max(); },
+      [](QaFeatures& f) { f.starts.own().back() += 1; },
+      [](QaFeatures& f) { f.starts.own().push_back(f.starts.back()); },
+      [](QaFeatures& f) { f.ids.own().pop_back(); },
+      [](QaFeatures& f) { f.ids.own()[3] = -1; },
+      [](QaFeatures& f) { f.ids.own()[3] = 1 << 30; },
+      [](QaFeatures& f) { f.type_ids.own().clear(); },
+      [](QaFeatures& f) { f.type_ids.own()[0] = 200; },
+      [](QaFeatures& f) { f.examples.own().pop_back(); },
+      [](QaFeatures& f) { f.examples.own()[0] = -1; },
+      [](QaFeatures& f) { f.examples.own()[1] = 1'000'000; },
+      [](QaFeatures& f) { std::ranges::reverse(f.examples.own()); }};
 };
 
 TEST_F(CraftedCache, OfTrainingIsMadeAnew) {
@@ -287,24 +287,25 @@ TEST_F(CraftedCache, OfTrainingIsMadeAnew) {
   QaFeatureLimits limits = kFixtureLimits;
   limits.kind = QaFeatureKind::train;
   auto crafts = arrays_;
-  crafts.insert(crafts.end(),
-                {[](QaFeatures& f) { f.start_positions.clear(); }, [](QaFeatures& f) { f.end_positions.pop_back(); },
-                 [](QaFeatures& f) { f.start_positions[0] = -1; }, [](QaFeatures& f) { f.end_positions[1] = 64; },
-                 [](QaFeatures& f) { f.offsets.resize(f.ids.size()); }});
+  crafts.insert(
+      crafts.end(),
+      {[](QaFeatures& f) { f.start_positions.own().clear(); }, [](QaFeatures& f) { f.end_positions.own().pop_back(); },
+       [](QaFeatures& f) { f.start_positions.own()[0] = -1; }, [](QaFeatures& f) { f.end_positions.own()[1] = 64; },
+       [](QaFeatures& f) { f.offsets.own().resize(f.ids.size()); }});
   expect_refused(prepare_train_features(fixture_examples(), *tokenizer_, options_), limits, crafts);
 }
 
 TEST_F(CraftedCache, OfEvaluationIsMadeAnew) {
   const LogCapture log;
   auto crafts = arrays_;
-  crafts.insert(crafts.end(), {[](QaFeatures& f) { f.offsets.clear(); },
+  crafts.insert(crafts.end(), {[](QaFeatures& f) { f.offsets.own().clear(); },
                                [](QaFeatures& f) {
-                                 f.offsets[20] = {-7, 3};
+                                 f.offsets.own()[20] = {-7, 3};
                                },
                                [](QaFeatures& f) {
-                                 f.offsets[20] = {4, 3};
+                                 f.offsets.own()[20] = {4, 3};
                                },
-                               [](QaFeatures& f) { f.start_positions.resize(f.examples.size()); }});
+                               [](QaFeatures& f) { f.start_positions.own().resize(f.examples.size()); }});
   expect_refused(prepare_validation_features(fixture_examples(), *tokenizer_, options_), kFixtureLimits, crafts);
 }
 

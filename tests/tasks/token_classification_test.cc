@@ -32,13 +32,21 @@ const tokenizer::Tokenizer& golden_tokenizer() {
 
 // ---- Files ----
 
+// All sentences of a small file.
+TokenTable read_tokens(const std::filesystem::path& path, const TokenColumns& columns, Tags tags) {
+  TokenSource source({path}, columns, tags);
+  TokenTable table = *source.next();
+  EXPECT_FALSE(source.next().has_value());
+  return table;
+}
+
 using TokenTables = TemporaryFolder;
 
 TEST_F(TokenTables, ColumnsAreFoundAsInRunNer) {
   const auto path =
       write("f.jsonl", R"({"a": ["w"], "b": ["X"], "ner_tags": ["Y"], "tokens": ["t"], "pos_tags": ["Z"]})");
   const auto read = [&](const TokenColumns& columns) {
-    const TokenTable table(path, columns, Tags::required);
+    const TokenTable table = read_tokens(path, columns, Tags::required);
     return table.words(0).front() + table.tags(0).front();
   };
   EXPECT_EQ(read({}), "tY");
@@ -46,13 +54,13 @@ TEST_F(TokenTables, ColumnsAreFoundAsInRunNer) {
   EXPECT_EQ(read({.default_tags = "none_tags"}), "tX") << "the second column";
   EXPECT_EQ(read({.words = "a", .tags = "pos_tags"}), "wZ");
   const auto plain = write("plain.jsonl", R"({"words": ["w"], "labels": ["X"]})");
-  EXPECT_EQ(TokenTable(plain, {}, Tags::required).words(0), Texts{"w"}) << "the first column";
-  EXPECT_EQ(TokenTable(plain, {}, Tags::required).tags(0), Texts{"X"});
+  EXPECT_EQ(read_tokens(plain, {}, Tags::required).words(0), Texts{"w"}) << "the first column";
+  EXPECT_EQ(read_tokens(plain, {}, Tags::required).tags(0), Texts{"X"});
 }
 
 TEST_F(TokenTables, MayHaveNoTags) {
   const auto has_tags = [&](const std::filesystem::path& path) {
-    return TokenTable(path, {}, Tags::optional).has_tags();
+    return read_tokens(path, {}, Tags::optional).has_tags();
   };
   EXPECT_FALSE(has_tags(write("a.jsonl", R"({"tokens": ["t"]})")));
   EXPECT_FALSE(has_tags(write("b.jsonl", R"({"id": 7, "tokens": ["t"]})")));
@@ -65,7 +73,7 @@ TEST_F(TokenTables, MayHaveNoTags) {
 TEST_F(TokenTables, WrongFilesAreOneSentence) {
   const auto error = [&](std::string_view name, std::string_view contents, const TokenColumns& columns = {}) {
     const auto path = write(name, contents);
-    return error_of([&] { TokenTable(path, columns, Tags::required); });
+    return error_of([&] { read_tokens(path, columns, Tags::required); });
   };
   EXPECT_TRUE(contains(error("a.jsonl", R"({"tokens": ["t"], "id": 1})"), "its columns are tokens, id"));
   EXPECT_TRUE(contains(error("a.jsonl", R"({"tokens": ["t"], "tags": ["O"]})", {.tags = "tag"}), "did you mean"));
@@ -97,9 +105,26 @@ class TokenLabels : public TemporaryFolder {
     std::string words;
     for (std::size_t i = 0, n = std::ranges::count(tags, ',') + 1; i < n; ++i) words += i == 0 ? "\"w\"" : ", \"w\"";
     const auto path = write("f.jsonl", "{\"tokens\": [" + words + "], \"ner_tags\": [" + std::string(tags) + "]}\n");
-    return {path, {}, Tags::required};
+    return read_tokens(path, {}, Tags::required);
+  }
+  static LabelMap labels_to_learn(const TokenTable& train, const models::Config& config) {
+    TagNames names;
+    names.add(train);
+    return names.labels(config);
   }
 };
+
+// Parquet files of Hugging Face's datasets name the numbers.
+TEST_F(TokenLabels, NumbersMayHaveNamesInTheFile) {
+  const TokenTable train = read_tokens(fixture("parquet/tagged.parquet"), {}, Tags::required);
+  EXPECT_EQ(train.words(1), (Texts{"Köln", "is", "big"}));
+  const Texts names{"O", "B-PER", "I-PER", "B-LOC"};
+  const LabelMap labels = labels_to_learn(train, config_with({}));
+  EXPECT_EQ(labels.names(), names);
+  EXPECT_EQ(LabelReader(train, labels, true).ids(0), (Ids{1, 2, 0, 0}));
+  const LabelMap of_model = labels_to_learn(train, config_with({"B-LOC", "B-PER", "I-PER", "O"}));
+  EXPECT_EQ(LabelReader(train, of_model, true).ids(0), (Ids{1, 2, 3, 3})) << "in the model's order";
+}
 
 TEST_F(TokenLabels, AreTheSortedTagsOrInTheModelsOrder) {
   const TokenTable train = table(R"("O", "I-X", "B-X", "O")");
@@ -163,7 +188,7 @@ TEST(TokenAlignment, WordsBeyondTheLengthAreCounted) {
 
 // The tokens and labels that run_ner.py made of dev.conll.
 TEST(TokenAlignment, IsThatOfRunNer) {
-  const TokenTable table(fixture("ner") / "dev.conll", {}, Tags::required);
+  const TokenTable table = read_tokens(fixture("ner") / "dev.conll", {}, Tags::required);
   const LabelMap labels(Texts{"B-LOC", "B-ORG", "B-PER", "I-LOC", "I-ORG", "I-PER", "O"});
   const LabelReader reader(table, labels, true);
   std::int64_t cut = 0;
@@ -221,7 +246,7 @@ TEST(EntityMetrics, TheTableHasARowPerType) {
 
 TEST(TokenArgumentChecks, TheBestMetricIsKnownBeforeTraining) {
   TokenArguments args;
-  args.train_file = args.validation_file = "x.conll";
+  args.train_file = args.validation_file = {"x.conll"};
   TrainingArguments training;
   training.do_train = training.do_eval = true;
   for (const char* name : {"f1", "eval_f1", "loss", "accuracy"}) {

@@ -7,6 +7,8 @@
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
+#include "hearth/data/files.h"
+#include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/train/best_metric.h"
 
@@ -18,7 +20,11 @@ constexpr std::int64_t kFp16Multiple = 8;  // pad_to_multiple_of of the run_*.py
 }  // namespace
 
 void declare_files(Arguments& options, DataArguments& arguments, std::string_view items, std::string_view endings) {
-  options.add("train_file", &arguments.train_file, fmt::format("training {}: {}", items, endings)).per_process();
+  options
+      .add("train_file", &arguments.train_file,
+           fmt::format("training {}: {}; several files, or a pattern such as 'train-*.csv', are read as one", items,
+                       endings))
+      .per_process();
   options.add("validation_file", &arguments.validation_file, fmt::format("evaluation {}, same formats", items))
       .per_process();
   options.add("test_file", &arguments.test_file, fmt::format("{} to make predictions for, same formats", items))
@@ -44,23 +50,40 @@ void declare_samples(Arguments& options, DataArguments& arguments, std::string_v
 }
 
 void check_files(const DataArguments& arguments, const TrainingArguments& training) {
-  check(arguments.dataset_name || arguments.train_file || arguments.validation_file || arguments.test_file,
+  const auto given = [](const std::vector<std::string>& files) { return !files.empty(); };
+  check(arguments.dataset_name || given(arguments.train_file) || given(arguments.validation_file) ||
+            given(arguments.test_file),
         "no data was given: add --dataset_name, or --train_file, --validation_file and/or --test_file");
   check(training.do_train || training.do_eval || training.do_predict,
         "there is nothing to do: add --do_train, --do_eval and/or --do_predict");
   if (arguments.dataset_name) return;
-  check(!training.do_train || arguments.train_file, "--do_train needs --train_file");
-  check(!training.do_eval || arguments.validation_file, "{} needs --validation_file",
+  check(!training.do_train || given(arguments.train_file), "--do_train needs --train_file");
+  check(!training.do_eval || given(arguments.validation_file), "{} needs --validation_file",
         training.eval_strategy == Strategy::no ? "--do_eval"
                                                : fmt::format("--eval_strategy {}", name_of(training.eval_strategy)));
-  check(!training.do_predict || arguments.test_file, "--do_predict needs --test_file");
+  check(!training.do_predict || !arguments.test_file.empty(), "--do_predict needs --test_file");
 }
 
 void check_readable(const DataArguments& arguments, const TrainingArguments& training) {
-  if (training.do_train) io::check_readable(*arguments.train_file);
-  if (training.do_eval) io::check_readable(*arguments.validation_file);
-  if (training.do_predict) io::check_readable(*arguments.test_file);
+  const auto check_all = [](const std::vector<std::string>& names) {
+    for (const std::filesystem::path& file : data::files_of(names)) io::check_readable(file);
+  };
+  if (training.do_train) check_all(arguments.train_file);
+  if (training.do_eval) check_all(arguments.validation_file);
+  if (training.do_predict) check_all(arguments.test_file);
 }
+
+void check_endings(const DataArguments& arguments) {
+  const auto check_all = [](const std::vector<std::string>& names, std::string_view flag) {
+    for (const std::string& name : names)
+      check(data::has_fields(name), "{} {}: the file's name must end in {}", flag, name, data::record_endings());
+  };
+  check_all(arguments.train_file, "--train_file");
+  check_all(arguments.validation_file, "--validation_file");
+  check_all(arguments.test_file, "--test_file");
+}
+
+std::string card_name(const std::vector<std::string>& names) { return names.empty() ? "" : names.front(); }
 
 void check_best_metric(const TrainingArguments& training, std::vector<std::string> known) {
   if (!training.metric_for_best_model) return;

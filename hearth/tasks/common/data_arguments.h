@@ -14,8 +14,8 @@ namespace hearth::tasks {
 
 // The part of DataTrainingArguments that all run_*.py scripts share.
 struct DataArguments {
-  std::optional<std::string> train_file, validation_file, test_file;
-  std::optional<bool> pad_to_max_length;  // not given: packed batches
+  std::vector<std::string> train_file, validation_file, test_file;  // paths and patterns, see data::files_of
+  std::optional<bool> pad_to_max_length;                            // not given: packed batches
   std::optional<std::int64_t> max_train_samples, max_eval_samples, max_predict_samples;
   std::optional<std::string> dataset_name, dataset_config_name;  // in place of files, see dataset_request.h
   std::string train_split = "train", validation_split = "validation", test_split = "test";  // of that data set
@@ -26,10 +26,14 @@ void declare_files(Arguments& options, DataArguments& arguments, std::string_vie
 // Declares the other members. `rest` is added to the help of max_*_samples.
 void declare_samples(Arguments& options, DataArguments& arguments, std::string_view items, std::string_view rest = "");
 
-// Checks that there is something to do, and that each step of the run has its file.
+// Checks that there is something to do, and that each step of the run has its files.
 void check_files(const DataArguments& arguments, const TrainingArguments& training);
 // Checks that the files of these steps can be read.
 void check_readable(const DataArguments& arguments, const TrainingArguments& training);
+// How the model card calls the files: the first as it was given, or nothing.
+std::string card_name(const std::vector<std::string>& names);
+// Checks that the files' names end as those of records do (data/record_format.h).
+void check_endings(const DataArguments& arguments);
 
 // --metric_for_best_model must be one of these, with or without "eval_", or a measure of time. A wrong name is found
 // before training, not at the first evaluation.

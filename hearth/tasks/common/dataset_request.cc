@@ -18,12 +18,6 @@ std::vector<std::string> names_in(std::string_view list) {
 
 }  // namespace
 
-std::string one_file(const std::vector<std::string>& files) {
-  check(files.size() == 1, "{} and {} more files make up a split: several files per split cannot be read yet",
-        files.front(), files.size() - 1);
-  return files.front();
-}
-
 std::optional<DatasetRequest> dataset_request(const DataArguments& arguments, const TrainingArguments& training) {
   if (!arguments.dataset_name) return std::nullopt;
   DatasetRequest request;
@@ -55,9 +49,9 @@ void take_files(DataArguments& arguments, const hub::DatasetFiles& files, const 
   const auto of_split = [&](const std::string& split, std::string_view flag) {
     return files_of_split(files, *arguments.dataset_name, split, flag);
   };
-  if (training.do_train) arguments.train_file = one_file(of_split(arguments.train_split, "--do_train"));
-  if (training.do_eval) arguments.validation_file = one_file(of_split(arguments.validation_split, "--do_eval"));
-  if (training.do_predict) arguments.test_file = one_file(of_split(arguments.test_split, "--do_predict"));
+  if (training.do_train) arguments.train_file = of_split(arguments.train_split, "--do_train");
+  if (training.do_eval) arguments.validation_file = of_split(arguments.validation_split, "--do_eval");
+  if (training.do_predict) arguments.test_file = of_split(arguments.test_split, "--do_predict");
 }
 
 }  // namespace hearth::tasks

@@ -26,7 +26,4 @@ void take_files(DataArguments& arguments, const hub::DatasetFiles& files, const 
 std::vector<std::string> files_of_split(const hub::DatasetFiles& files, const std::string& dataset,
                                         const std::string& split, std::string_view flag);
 
-// The only file of a split; several are an Error.
-std::string one_file(const std::vector<std::string>& files);
-
 }  // namespace hearth::tasks

@@ -24,7 +24,7 @@ std::int64_t TokenRows::length(std::int64_t row) const {
 }
 
 void TokenRows::append(const tokenizer::Encoding& encoding) {
-  ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
+  ids.append(encoding.ids);
   for (const std::int32_t type : encoding.type_ids) type_ids.push_back(static_cast<std::uint8_t>(type));
   starts.push_back(static_cast<std::int64_t>(ids.size()));
 }
@@ -32,19 +32,27 @@ void TokenRows::append(const tokenizer::Encoding& encoding) {
 void TokenRows::append(const TokenRows& rows) {
   const std::int64_t before = tokens();
   for (std::size_t row = 1; row < rows.starts.size(); ++row) starts.push_back(before + rows.starts[row]);
-  ids.insert(ids.end(), rows.ids.begin(), rows.ids.end());
-  type_ids.insert(type_ids.end(), rows.type_ids.begin(), rows.type_ids.end());
+  ids.append(rows.ids);
+  type_ids.append(rows.type_ids);
 }
 
 void TokenRows::check_whole(std::int64_t vocab_size, std::int64_t max_length) const {
   constexpr std::uint8_t kLastType = 1;
+  constexpr std::size_t kTokensPerCheck = 1 << 22;
   check(!starts.empty() && starts.front() == 0 && starts.back() == std::ssize(ids) && type_ids.size() == ids.size(),
         "the numbers of rows, tokens and types do not agree");
   for (std::size_t row = 1; row < starts.size(); ++row)
     check(starts[row - 1] < starts[row] && starts[row] - starts[row - 1] <= max_length,
           "row {} has an impossible length", row - 1);
-  for (const std::int32_t id : ids) check(id >= 0 && id < vocab_size, "{} is no token", id);
-  for (const std::uint8_t type : type_ids) check(type <= kLastType, "{} is no type of a token", type);
+  for (std::size_t begin = 0; begin < ids.size(); begin += kTokensPerCheck) {
+    const std::size_t count = std::min(kTokensPerCheck, ids.size() - begin);
+    for (std::size_t i = begin; i < begin + count; ++i) {
+      check(ids[i] >= 0 && ids[i] < vocab_size, "{} is no token", ids[i]);
+      check(type_ids[i] <= kLastType, "{} is no type of a token", type_ids[i]);
+    }
+    ids.release(begin, count);  // what lies in a file does not stay in memory
+    type_ids.release(begin, count);
+  }
 }
 
 Padding padding_of(const std::optional<bool>& pad_to_max_length) {

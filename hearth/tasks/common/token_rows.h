@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "hearth/data/array.h"
 #include "hearth/tensor/batch.h"
 #include "hearth/tokenizer/tokenizer.h"
 
@@ -12,9 +13,9 @@ namespace hearth::tasks {
 
 // The tokens of all items of a dataset in flat arrays. Row r has the tokens [starts[r], starts[r + 1]).
 struct TokenRows {
-  std::vector<std::int64_t> starts{0};
-  std::vector<std::int32_t> ids;       // (tokens)
-  std::vector<std::uint8_t> type_ids;  // (tokens)
+  data::Array<std::int64_t> starts{0};
+  data::Array<std::int32_t> ids;       // (tokens)
+  data::Array<std::uint8_t> type_ids;  // (tokens)
 
   std::int64_t rows() const { return static_cast<std::int64_t>(starts.size()) - 1; }
   std::int64_t tokens() const { return starts.back(); }
@@ -22,9 +23,9 @@ struct TokenRows {
   std::span<const std::int32_t> ids_of(std::int64_t row) const { return of_row(ids, row); }
   std::span<const std::uint8_t> type_ids_of(std::int64_t row) const { return of_row(type_ids, row); }
   template <class T>
-  std::span<const T> of_row(const std::vector<T>& array, std::int64_t row) const {  // `array` has one value per token
-    return std::span(array).subspan(static_cast<std::size_t>(starts[static_cast<std::size_t>(row)]),
-                                    static_cast<std::size_t>(length(row)));
+  std::span<const T> of_row(const data::Array<T>& array, std::int64_t row) const {  // `array` has one value per token
+    return array.view().subspan(static_cast<std::size_t>(starts[static_cast<std::size_t>(row)]),
+                                static_cast<std::size_t>(length(row)));
   }
 
   void append(const tokenizer::Encoding& encoding);

@@ -15,9 +15,9 @@ constexpr std::int64_t kRowsPerTask = 256;
 
 std::string digest_of(const TokenRows& rows, const std::vector<std::span<const std::byte>>& arrays) {
   io::Sha256 hash;
-  hash.update(std::as_bytes(std::span(rows.starts)));
-  hash.update(std::as_bytes(std::span(rows.ids)));
-  hash.update(std::as_bytes(std::span(rows.type_ids)));
+  hash.update(std::as_bytes(rows.starts.view()));
+  hash.update(std::as_bytes(rows.ids.view()));
+  hash.update(std::as_bytes(rows.type_ids.view()));
   for (const auto& array : arrays) hash.update(array);
   return fmt::format("{} rows ({})", rows.rows(), hash.hex().substr(0, 12));
 }

@@ -6,15 +6,6 @@
 #include "hearth/tasks/question_answering/squad_metric.h"
 
 namespace hearth::tasks {
-namespace {
-
-void check_ending(const std::optional<std::string>& file, std::string_view flag) {
-  check(!file || data::record_format_of(*file), "{} {}: the file's name must end in {}", flag, file.value_or(""),
-        data::record_endings());
-}
-
-}  // namespace
-
 void declare(Arguments& options, QaArguments& arguments) {
   options.section("Question answering");
   declare_files(options, arguments, "questions", data::record_endings());
@@ -32,9 +23,7 @@ void QaArguments::validate(const TrainingArguments& training) const {
   declare(options, copy);
   options.check_values();
 
-  check_ending(train_file, "--train_file");
-  check_ending(validation_file, "--validation_file");
-  check_ending(test_file, "--test_file");
+  check_endings(*this);
   check_files(*this, training);
   check(doc_stride < max_seq_length, "--doc_stride ({}) must be below --max_seq_length ({})", doc_stride,
         max_seq_length);

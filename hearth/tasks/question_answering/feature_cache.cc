@@ -6,18 +6,18 @@
 namespace hearth::tasks {
 namespace {
 
-constexpr std::int64_t kFormat = 4;  // raise it whenever features are made or stored differently
+constexpr std::int64_t kFormat = 5;  // raise it whenever features are made or stored differently
 
 }  // namespace
 
-data::CacheKey qa_cache_key(QaFeatureKind kind, const std::filesystem::path& dataset,
-                            const std::filesystem::path& tokenizer_folder, const QaFeatureOptions& options,
-                            std::int64_t max_samples) {
+data::CacheKey qa_cache_key(QaFeatureKind kind, const data::Files& files, const std::filesystem::path& tokenizer_folder,
+                            const QaFeatureOptions& options, std::int64_t max_samples) {
   data::CacheKey key;
   key.add("format", kFormat)
       .add("kind", kind == QaFeatureKind::train ? "train" : "validation")
-      .add("extension", dataset.extension().string());
-  key.add_file("dataset", dataset);
+      .add("files", std::ssize(files));
+  for (const std::filesystem::path& file : files)
+    key.add("extension", file.extension().string()).add_file("dataset", file);
   for (const char* name :
        {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}) {
     key.add_file(name, tokenizer_folder / name);
@@ -32,7 +32,7 @@ std::optional<QaFeatures> load_features(const data::Cache& cache, const data::Ca
   const auto cached = cache.load(key);
   if (!cached) return std::nullopt;
   try {
-    return QaFeatures::from_sections(cached->sections, limits);
+    return QaFeatures::from_cache(*cached, limits);
   } catch (const Error& error) {
     cache.warn_of_damage(key, error.what());
     return std::nullopt;

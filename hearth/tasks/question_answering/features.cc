@@ -1,6 +1,6 @@
 #include "hearth/tasks/question_answering/features.h"
 
-#include <cstring>
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -9,71 +9,59 @@
 namespace hearth::tasks {
 namespace {
 
-template <class Features>
-auto arrays_of(Features& f) {
-  return std::tie(f.starts, f.ids, f.type_ids, f.examples, f.start_positions, f.end_positions, f.offsets);
-}
+constexpr std::size_t kItemsPerCheck = 1 << 22;
 
-template <class T>
-void append_all(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
+// Calls `check_item` for each item. Pages of a mapped file do not stay in memory.
+template <class T, class CheckItem>
+void check_each(const data::Array<T>& array, CheckItem check_item) {
+  for (std::size_t begin = 0; begin < array.size(); begin += kItemsPerCheck) {
+    const std::size_t count = std::min(kItemsPerCheck, array.size() - begin);
+    for (std::size_t i = begin; i < begin + count; ++i) check_item(i, array[i]);
+    array.release(begin, count);
+  }
 }
 
 }  // namespace
 
-QaFeatures QaFeatures::joined(std::vector<QaFeatures> parts) {
-  QaFeatures all;
-  std::size_t features = 0, tokens = 0;
-  for (const QaFeatures& part : parts) {
-    features += part.examples.size();
-    tokens += part.ids.size();
-  }
-  all.starts.reserve(features + 1);
-  all.ids.reserve(tokens);
-  all.type_ids.reserve(tokens);
-  for (QaFeatures& moved : parts) {
-    const QaFeatures part = std::exchange(moved, {});  // memory goes back as the whole grows
-    all.append(part);
-    append_all(all.examples, part.examples);
-    append_all(all.start_positions, part.start_positions);
-    append_all(all.end_positions, part.end_positions);
-    append_all(all.offsets, part.offsets);
-  }
-  return all;
+void QaFeatures::append(const QaFeatures& part) {
+  TokenRows::append(part);
+  examples.append(part.examples);
+  start_positions.append(part.start_positions);
+  end_positions.append(part.end_positions);
+  offsets.append(part.offsets);
 }
 
 void QaFeatures::keep_first(std::int64_t count) {
   if (count >= size()) return;
   const auto features = static_cast<std::size_t>(count);
-  starts.resize(features + 1);
+  starts.shrink(features + 1);
   const auto kept_tokens = static_cast<std::size_t>(tokens());
-  ids.resize(kept_tokens);
-  type_ids.resize(kept_tokens);
-  if (!offsets.empty()) offsets.resize(kept_tokens);
-  examples.resize(features);
+  ids.shrink(kept_tokens);
+  type_ids.shrink(kept_tokens);
+  if (!offsets.empty()) offsets.shrink(kept_tokens);
+  examples.shrink(features);
   if (has_labels()) {
-    start_positions.resize(features);
-    end_positions.resize(features);
+    start_positions.shrink(features);
+    end_positions.shrink(features);
   }
 }
 
-std::vector<std::span<const std::byte>> QaFeatures::sections() const {
-  return std::apply([](const auto&... array) { return std::vector{std::as_bytes(std::span(array))...}; },
-                    arrays_of(*this));
+std::vector<data::Section> QaFeatures::sections() const {
+  const auto section = [](const auto& array) { return data::Section{std::as_bytes(array.view()), array.is_mapped()}; };
+  return std::apply([&](const auto&... array) { return std::vector{section(array)...}; }, arrays());
 }
 
-QaFeatures QaFeatures::from_sections(const std::vector<std::span<const std::byte>>& sections,
-                                     const QaFeatureLimits& limits) {
+QaFeatures QaFeatures::from_cache(const data::Cached& cached, const QaFeatureLimits& limits) {
   QaFeatures features;
-  auto section = sections.begin();
-  const auto read = [&](auto& array) {
+  auto section = cached.sections.begin();
+  const auto view = [&](auto& array) {
     using Item = typename std::remove_reference_t<decltype(array)>::value_type;
-    check(section != sections.end() && section->size() % sizeof(Item) == 0, "its sections are not those of features");
-    array.resize(section->size() / sizeof(Item));
-    if (!array.empty()) std::memcpy(array.data(), section->data(), section->size());
+    check(section != cached.sections.end() && section->size() % sizeof(Item) == 0,
+          "its sections are not those of features");
+    array = {{reinterpret_cast<const Item*>(section->data()), section->size() / sizeof(Item)}, cached.file};
     ++section;
   };
-  std::apply([&](auto&... array) { (read(array), ...); }, arrays_of(features));
+  std::apply([&](auto&... array) { (view(array), ...); }, features.arrays());
   features.check_whole(limits);
   return features;
 }
@@ -85,15 +73,20 @@ void QaFeatures::check_whole(const QaFeatureLimits& limits) const {
   check(size() == rows() && start_positions.size() == labels && end_positions.size() == labels &&
             offsets.size() == (is_train ? 0 : ids.size()),
         "the numbers of features, labels and offsets do not agree");
-  for (std::size_t f = 0; f < examples.size(); ++f)
-    check(examples[f] >= (f == 0 ? 0 : examples[f - 1]) && examples[f] < limits.examples,
-          "feature {} belongs to no example", f);
-  for (std::size_t f = 0; f < labels; ++f)
-    for (const std::int32_t position : {start_positions[f], end_positions[f]})
-      check(0 <= position && position < length(static_cast<std::int64_t>(f)),
-            "feature {} has an answer outside its tokens", f);
-  for (const tokenizer::Offset& offset : offsets)
+  check_each(examples, [&, last = std::int32_t{0}](std::size_t feature, std::int32_t example) mutable {
+    check(example >= last && (limits.examples < 0 || example < limits.examples), "feature {} belongs to no example",
+          feature);
+    last = example;
+  });
+  const auto check_position = [&](std::size_t feature, std::int32_t position) {
+    check(0 <= position && position < length(static_cast<std::int64_t>(feature)),
+          "feature {} has an answer outside its tokens", feature);
+  };
+  check_each(start_positions, check_position);
+  check_each(end_positions, check_position);
+  check_each(offsets, [](std::size_t, const tokenizer::Offset& offset) {
     check(offset == kNoOffset || (0 <= offset.begin && offset.begin <= offset.end), "a token has impossible offsets");
+  });
 }
 
 }  // namespace hearth::tasks

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
+#include "hearth/data/cache.h"
 #include "hearth/tasks/common/token_rows.h"
 #include "hearth/tokenizer/tokenizer.h"
 
@@ -22,21 +24,23 @@ struct QaFeatureLimits {
 struct QaFeatures : TokenRows {
   static constexpr tokenizer::Offset kNoOffset{-1, -1};
 
-  std::vector<std::int32_t> examples;                        // (features): index of the example
-  std::vector<std::int32_t> start_positions, end_positions;  // (features): training only
-  std::vector<tokenizer::Offset> offsets;                    // (tokens): validation only; kNoOffset outside the context
+  data::Array<std::int32_t> examples;                        // (features): index of the example
+  data::Array<std::int32_t> start_positions, end_positions;  // (features): training only
+  data::Array<tokenizer::Offset> offsets;                    // (tokens): validation only; kNoOffset outside the context
 
   std::int64_t size() const { return static_cast<std::int64_t>(examples.size()); }
   std::span<const tokenizer::Offset> offsets_of(std::int64_t feature) const { return of_row(offsets, feature); }
   bool has_labels() const { return !start_positions.empty(); }
 
-  static QaFeatures joined(std::vector<QaFeatures> parts);
-  // All arrays in a fixed order, for the cache file.
-  std::vector<std::span<const std::byte>> sections() const;
-  // An Error unless the arrays are such as preprocessing makes them, within these limits: anybody may have written
-  // them.
-  static QaFeatures from_sections(const std::vector<std::span<const std::byte>>& sections,
-                                  const QaFeatureLimits& limits);
+  // All arrays, in the order of the cache file.
+  auto arrays() { return std::tie(starts, ids, type_ids, examples, start_positions, end_positions, offsets); }
+  auto arrays() const { return std::tie(starts, ids, type_ids, examples, start_positions, end_positions, offsets); }
+  void append(const QaFeatures& part);
+  using TokenRows::append;
+  std::vector<data::Section> sections() const;
+  // Views of the cached sections. An Error unless the arrays are such as preprocessing makes them, within these limits:
+  // anybody may have written them.
+  static QaFeatures from_cache(const data::Cached& cached, const QaFeatureLimits& limits);
   void keep_first(std::int64_t count);  // for max_train_samples
 
  private:

@@ -133,23 +133,41 @@ QaFeatures prepare(std::span<const QaExample> examples, const Tokenizer& tokeniz
     if (progress) progress(done, count);
   });
 
-  return QaFeatures::joined(std::move(parts));
+  QaFeatures all;
+  for (QaFeatures& part : parts) all.append(std::exchange(part, {}));  // memory goes back as the whole grows
+  return all;
+}
+
+QaFeatures labelled(std::span<const QaExample> examples, const Tokenizer& tokenizer, const QaFeatureOptions& options,
+                    const FeatureProgress& progress) {
+  return prepare(examples, tokenizer, options, progress, can_be_trained_on,
+                 [&](QaFeatures& part, const Encoding& window, const QaExample& example) {
+                   const Span label = label_of(window, example, tokenizer.cls_id());
+                   part.start_positions.push_back(label.start);
+                   part.end_positions.push_back(label.end);
+                 });
 }
 
 }  // namespace
 
-QaFeatures prepare_train_features(std::span<const QaExample> examples, const Tokenizer& tokenizer,
-                                  const QaFeatureOptions& options, const FeatureProgress& progress) {
-  QaFeatures features = prepare(examples, tokenizer, options, progress, can_be_trained_on,
-                                [&](QaFeatures& part, const Encoding& window, const QaExample& example) {
-                                  const Span label = label_of(window, example, tokenizer.cls_id());
-                                  part.start_positions.push_back(label.start);
-                                  part.end_positions.push_back(label.end);
-                                });
-  check(features.size() > 0 || examples.empty(),
+QaFeatures prepare_train_part(std::span<const QaExample> examples, std::int64_t first, const Tokenizer& tokenizer,
+                              const QaFeatureOptions& options) {
+  QaFeatures features = labelled(examples, tokenizer, options, {});
+  for (std::int32_t& example : features.examples.own()) example += static_cast<std::int32_t>(first);
+  return features;
+}
+
+void check_trainable(const QaFeatures& features, std::int64_t examples) {
+  check(features.size() > 0 || examples == 0,
         "There is nothing to train on: not one of {} questions has an answer that occurs in its context; check that "
         "question, context and answer are not mixed up",
-        examples.size());
+        examples);
+}
+
+QaFeatures prepare_train_features(std::span<const QaExample> examples, const Tokenizer& tokenizer,
+                                  const QaFeatureOptions& options, const FeatureProgress& progress) {
+  QaFeatures features = labelled(examples, tokenizer, options, progress);
+  check_trainable(features, std::ssize(examples));
   return features;
 }
 

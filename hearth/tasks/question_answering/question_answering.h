@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,12 +47,12 @@ class QuestionAnswering final : public Task {
   };
 
   void load_train_data(const TaskSetting& setting);
-  Questions load_questions(const TaskSetting& setting, const std::string& file, std::optional<std::int64_t> max_samples,
-                           QaAnswers answers) const;
-  QaFeatures features(const TaskSetting& setting, QaFeatureKind kind, const std::string& file,
-                      const std::vector<QaExample>& examples, std::int64_t max_samples) const;
-  QaFeatures prepared(const TaskSetting& setting, QaFeatureKind kind, const std::string& file,
-                      const std::vector<QaExample>& examples, std::int64_t max_samples) const;
+  Questions load_questions(const TaskSetting& setting, const data::Files& files,
+                           std::optional<std::int64_t> max_samples, QaAnswers answers) const;
+  QaFeatures train_features(const TaskSetting& setting, const data::Files& files) const;
+  // Features from the cache, or those that `make` makes, which are then stored.
+  QaFeatures features(const TaskSetting& setting, const data::Files& files, const QaFeatureLimits& limits,
+                      std::int64_t max_samples, const std::function<QaFeatures()>& make) const;
   // Answers the questions, writes FILE_PREFIX_predictions.json, ..._nbest_predictions.json and ..._null_odds.json, and
   // returns metrics named METRIC_PREFIX_...
   Metrics answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,

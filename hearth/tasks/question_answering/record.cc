@@ -5,11 +5,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <unordered_set>
 #include <utility>
 
 #include "hearth/base/check.h"
-#include "hearth/base/log.h"
 #include "hearth/data/csv_records.h"
 #include "hearth/data/python_literal.h"
 #include "hearth/io/json.h"
@@ -18,8 +16,6 @@ namespace hearth::tasks {
 namespace {
 
 using io::Json;
-
-constexpr std::size_t kIdsInWarning = 3;
 
 // Null counts as absent.
 const Json* find(const Json& object, std::string_view key) {
@@ -67,7 +63,7 @@ std::optional<std::int64_t> whole_number(const Json& value) {
 
 void QaRecords::add(const Json& record) {
   begin(record);
-  if (examples_.empty()) choose_columns(record);
+  if (total_ == 0) choose_columns(record);
   auto context = shared_context(needed_string(record, columns_.context));
   const Json* title = find(record, "title");
   add_question(record, title != nullptr && title->is_string() ? title->get<std::string>() : "", std::move(context));
@@ -82,34 +78,21 @@ void QaRecords::add_question(const Json& question, std::string title, std::share
   example_.title = std::move(title);
   example_.context = std::move(context);
   example_.question = needed_string(question, columns_.question);
-  example_.id = given_id_.empty() ? fmt::format("{}", examples_.size()) : given_id_;
+  example_.id = given_id_.empty() ? fmt::format("{}", total_) : given_id_;
   example_.answers = answers_of(question);
   examples_.push_back(std::move(example_));
+  ++total_;
 }
 
-std::vector<QaExample> QaRecords::finish(bool warns) {
-  check(!examples_.empty(), "{} holds no questions", file_);
-  if (warns) {
-    places_.warn(file_);
-    warn_of_shared_ids();
-  }
-  return std::move(examples_);
+std::vector<QaExample> QaRecords::take() {
+  contexts_.clear();
+  return std::exchange(examples_, {});
 }
 
-void QaRecords::warn_of_shared_ids() const {
-  std::unordered_set<std::string_view> seen, shared;
-  std::vector<std::string_view> first;
-  std::int64_t repeated = 0;
-  for (const QaExample& example : examples_) {
-    if (seen.insert(example.id).second) continue;
-    ++repeated;
-    if (shared.insert(example.id).second && first.size() < kIdsInWarning) first.push_back(example.id);
-  }
-  if (repeated > 0)
-    log_warning(
-        "{}: {} of {} questions have the id of an earlier question ({}{}); predictions are written by id, so each of "
-        "these ids keeps the last prediction only; give every question its own id, or leave the ids out",
-        file_, repeated, examples_.size(), fmt::join(first, ", "), shared.size() > first.size() ? ", ..." : "");
+void QaRecords::begin_file(const std::string& file) {
+  if (file == file_) return;
+  file_ = file;
+  number_ = 0;
 }
 
 void QaRecords::missing(const std::string& column, const Json& record) const {
@@ -122,15 +105,16 @@ void QaRecords::missing(const std::string& column, const Json& record) const {
 }
 
 void QaRecords::broken(std::string_view field, std::string_view what) const {
-  fail("{}: record {}{}: field \"{}\" {}", file_, examples_.size() + 1,
-       given_id_.empty() ? "" : fmt::format(" (id {})", given_id_), field, what);
+  fail("{}: record {}{}: field \"{}\" {}", file_, number_, given_id_.empty() ? "" : fmt::format(" (id {})", given_id_),
+       field, what);
 }
 
 void QaRecords::begin(const Json& record) {
   example_ = {};
   given_id_.clear();
+  ++number_;
   check(record.is_object(), "{}: record {} must be an object with named fields, such as question and context", file_,
-        examples_.size() + 1);
+        number_);
   const Json* id = find(record, "id");
   if (id == nullptr) return;
   if (!id->is_string() && !id->is_number_integer())

@@ -15,17 +15,22 @@
 
 namespace hearth::tasks {
 
-// Turns the records of one file into examples. A record that cannot be read is an Error that names the file, the record
+// Turns the records of files into examples. A record that cannot be read is an Error that names the file, the record
 // (counted from 1) and the field.
 class QaRecords {
  public:
-  QaRecords(std::string file, QaAnswers answers) : file_(std::move(file)), answers_(answers) {}
+  explicit QaRecords(QaAnswers answers) : answers_(answers) {}
 
+  void begin_file(const std::string& file);  // that the next records come from; it may be the same as before
   // A record with all fields, named as those of the first one.
   void add(const io::Json& record);
   // A question of SQuAD's original form.
   void add(const io::Json& question, std::string title, std::shared_ptr<const std::string> context);
-  std::vector<QaExample> finish(bool warns);  // of misplaced answers and of ids used twice
+
+  std::size_t size() const { return examples_.size(); }             // of the examples that take() gives
+  std::int64_t total() const { return total_; }                     // all that were ever added
+  std::vector<QaExample> take();                                    // those since the last call
+  void warn(const std::string& name) const { places_.warn(name); }  // of misplaced answers
 
  private:
   struct Columns {
@@ -45,11 +50,12 @@ class QaRecords {
   std::vector<QaAnswer> answers_from(const io::Json* texts, const io::Json* starts);
   void add_answer(const io::Json& text, const io::Json* start, std::vector<QaAnswer>& answers);
   std::optional<std::int64_t> start_from(const io::Json* start) const;
-  void warn_of_shared_ids() const;
   [[noreturn]] void missing(const std::string& column, const io::Json& record) const;
   [[noreturn]] void broken(std::string_view field, std::string_view what) const;
 
   std::string file_;
+  std::int64_t number_ = 0;  // of the record in the file
+  std::int64_t total_ = 0;
   QaAnswers answers_;
   Columns columns_;
   std::string given_id_;  // of the record being read; empty if it has none

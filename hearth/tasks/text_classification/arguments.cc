@@ -11,20 +11,15 @@ namespace {
 
 constexpr double kLargestLength = 1 << 30;
 
-void check_ending(const std::optional<std::string>& file, std::string_view flag) {
-  check(!file || data::record_format_of(*file), "{} {}: the file's name must end in {}", flag, file.value_or(""),
-        data::record_endings());
-}
-
 // The first mismatched set of MNLI stands beside the matched one: dev_matched.tsv, dev_mismatched.tsv.
-std::optional<std::string> mismatched_beside(const std::optional<std::string>& matched) {
-  if (!matched) return std::nullopt;
-  const std::filesystem::path path = *matched;
+std::vector<std::string> mismatched_beside(const std::vector<std::string>& matched) {
+  if (matched.size() != 1) return {};
+  const std::filesystem::path path = matched.front();
   std::string name = path.filename().string();
   const std::size_t at = name.find("_matched");
-  if (at == name.npos) return std::nullopt;
+  if (at == name.npos) return {};
   const std::filesystem::path beside = path.parent_path() / name.replace(at, 8, "_mismatched");
-  return std::filesystem::exists(beside) ? std::optional(beside.string()) : std::nullopt;
+  return std::filesystem::exists(beside) ? std::vector{beside.string()} : std::vector<std::string>{};
 }
 
 }  // namespace
@@ -48,9 +43,7 @@ void declare_text(Arguments& options, TextArguments& arguments) {
 }
 
 void validate_text(const TextArguments& arguments, const TrainingArguments& training) {
-  check_ending(arguments.train_file, "--train_file");
-  check_ending(arguments.validation_file, "--validation_file");
-  check_ending(arguments.test_file, "--test_file");
+  check_endings(arguments);
   check_files(arguments, training);
   parse_class_weights(arguments.class_weights);
   check(!arguments.weighs_classes() || training.label_smoothing_factor == 0,
@@ -85,7 +78,7 @@ bool GlueArguments::is_mnli() const { return task_name && data::glue_task(*task_
 // As run_glue.py, --task_name alone is the data set glue of the Hub.
 void GlueArguments::validate(const TrainingArguments& training) {
   const data::GlueTask* task = task_name ? &data::glue_task(*task_name) : nullptr;
-  if (task != nullptr && !train_file && !validation_file && !test_file) {
+  if (task != nullptr && train_file.empty() && validation_file.empty() && test_file.empty()) {
     dataset_name = "glue";
     dataset_config_name = task->name;
   }
@@ -95,10 +88,10 @@ void GlueArguments::validate(const TrainingArguments& training) {
     validation_split = "validation_matched";
     test_split = "test_matched";
   } else if (is_mnli()) {
-    if (!validation_mismatched_file) validation_mismatched_file = mismatched_beside(validation_file);
-    if (!test_mismatched_file) test_mismatched_file = mismatched_beside(test_file);
+    if (validation_mismatched_file.empty()) validation_mismatched_file = mismatched_beside(validation_file);
+    if (test_mismatched_file.empty()) test_mismatched_file = mismatched_beside(test_file);
   } else {
-    check(!validation_mismatched_file && !test_mismatched_file,
+    check(validation_mismatched_file.empty() && test_mismatched_file.empty(),
           "--validation_mismatched_file and --test_mismatched_file are for --task_name mnli; leave them out");
   }
 }
@@ -130,7 +123,7 @@ void declare(Arguments& options, ClassificationArguments& arguments) {
 }
 
 void ClassificationArguments::validate(const TrainingArguments& training) {
-  if (training.do_eval && !dataset_name && !validation_file) validation_file = test_file;  // as run_classification.py
+  if (training.do_eval && !dataset_name && validation_file.empty()) validation_file = test_file;  // as the script
   validate_text(*this, training);
   if (do_regression.value_or(false)) check_not_weighted(*this);
   check(!text_pair_column_names || text_column_names,

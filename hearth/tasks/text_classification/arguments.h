@@ -28,7 +28,7 @@ void check_not_weighted(const TextArguments& arguments);
 // DataTrainingArguments of run_glue.py.
 struct GlueArguments : TextArguments {
   std::optional<std::string> task_name;
-  std::optional<std::string> validation_mismatched_file, test_mismatched_file;
+  std::vector<std::string> validation_mismatched_file, test_mismatched_file;
 
   bool is_mnli() const;
   void validate(const TrainingArguments& training);  // throws Error

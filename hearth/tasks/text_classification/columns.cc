@@ -90,7 +90,7 @@ void check_same_columns(const Table& table, const TextColumns& columns, const st
 }
 
 TextRows text_rows(const Table& table, const TextColumns& columns, LabelsIn labels) {
-  TextRows rows{table.file(), joined(table, columns.first, columns.delimiter), {}, std::nullopt};
+  TextRows rows{joined(table, columns.first, columns.delimiter), {}, std::nullopt};
   if (!columns.second.empty()) rows.second = joined(table, columns.second, columns.delimiter);
   const Column* label = labels == LabelsIn::nowhere ? nullptr : table.find(columns.label);
   if (labels == LabelsIn::required) label = &table.at(columns.label);

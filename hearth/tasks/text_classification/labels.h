@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "hearth/data/array.h"
 #include "hearth/data/column.h"
 #include "hearth/models/config.h"
 #include "hearth/tasks/common/label_map.h"
 #include "hearth/tasks/text_classification/rows.h"
+#include "hearth/tasks/text_classification/text_source.h"
 
 namespace hearth::tasks {
 
@@ -21,23 +22,16 @@ struct TextProblem {
   bool has_several_labels() const { return type == models::ProblemType::multi_label_classification; }
 };
 
-// The kind of problem that a column of labels stands for: numbers are regression, lists several labels.
-models::ProblemType problem_of(const data::Column& labels);
-
-// Cells of a CSV file that all hold lists, such as ['a', 'b'], become lists.
-data::Column with_parsed_lists(data::Column labels, const std::string& file);
-
-// The distinct labels of a column, sorted by their own type: whole numbers by value, texts by letters. Missing ones,
-// and -1 where `skips_minus_one`, are left out.
-std::vector<std::string> distinct_labels(const data::Column& labels, bool skips_minus_one = false);
+// The kind of problem that labels of a kind stand for: numbers are regression, lists several labels.
+models::ProblemType problem_of(data::ColumnKind labels);
 
 // An Error where two files have different kinds of labels: one label per text, several, or numbers.
-void check_same_kind(const TextRows& train, const TextRows& other);
+void check_same_kind(TextSource& train, TextSource& other);
 
 // The labels of a file as numbers.
 struct TextLabels {
-  std::vector<std::int64_t> classes;  // (rows): ids; of single labels
-  std::vector<float> targets;         // (rows): numbers of regression; (rows, labels): 0 or 1 for several labels
+  data::Array<std::int64_t> classes;  // (rows): ids; of single labels
+  data::Array<float> targets;         // (rows): numbers of regression; (rows, labels): 0 or 1 for several labels
 
   bool empty() const { return classes.empty() && targets.empty(); }
   std::vector<std::uint8_t> flags() const;  // the targets of several labels

@@ -1,7 +1,5 @@
 #include "hearth/tasks/text_classification/own_files.h"
 
-#include "hearth/data/table.h"
-
 namespace hearth::tasks {
 
 TextData read_own_files(const TextArguments& arguments, const TrainingArguments& training,
@@ -9,20 +7,19 @@ TextData read_own_files(const TextArguments& arguments, const TrainingArguments&
   TextData data;
   std::optional<TextColumns> columns;
   std::string reference;
-  const auto read = [&](const std::string& file, LabelsIn labels) {
-    const data::Table table = data::read_table(file);
+  const auto open = [&](const std::vector<std::string>& names, LabelsIn labels) {
+    auto reader = std::make_shared<data::TableReader>(data::files_of(names));
+    const data::Table outline = reader->outline();
     if (!columns) {
-      columns = choose(table);
-      reference = file;
+      columns = choose(outline);
+      reference = outline.file();
     }
-    check_same_columns(table, *columns, reference);
-    TextRows rows = text_rows(table, *columns, labels);
-    if (rows.labels) rows.labels = with_parsed_lists(std::move(*rows.labels), file);
-    return rows;
+    check_same_columns(outline, *columns, reference);
+    return TextSource(std::move(reader), *columns, labels);
   };
-  if (training.do_train) data.train = read(*arguments.train_file, LabelsIn::required);
-  if (training.do_eval) data.evaluation.push_back(read(*arguments.validation_file, LabelsIn::required));
-  if (training.do_predict) data.prediction.push_back(read(*arguments.test_file, test_labels));
+  if (training.do_train) data.train = open(arguments.train_file, LabelsIn::required);
+  if (training.do_eval) data.evaluation.push_back(open(arguments.validation_file, LabelsIn::required));
+  if (training.do_predict) data.prediction.push_back(open(arguments.test_file, test_labels));
   return data;
 }
 

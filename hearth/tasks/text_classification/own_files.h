@@ -7,7 +7,7 @@
 
 namespace hearth::tasks {
 
-// Reads the tables of the steps that are run. The first file's columns, which `choose` finds, are those of all.
+// Opens the tables of the steps that are run. The first file's columns, which `choose` finds, are those of all.
 // `test_labels` says whether the labels of the test file are read.
 TextData read_own_files(const TextArguments& arguments, const TrainingArguments& training,
                         const std::function<TextColumns(const data::Table&)>& choose, LabelsIn test_labels);

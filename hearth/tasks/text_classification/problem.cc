@@ -10,10 +10,10 @@ namespace {
 
 using models::ProblemType;
 
-ProblemType type_of_model(const models::Config& config, const data::Column* labels) {
+ProblemType type_of_model(const models::Config& config, std::optional<data::ColumnKind> labels) {
   if (const auto type = config.problem_type()) return *type;
   if (config.num_labels() == 1) return ProblemType::regression;
-  const bool has_lists = labels != nullptr && problem_of(*labels) == ProblemType::multi_label_classification;
+  const bool has_lists = labels && problem_of(*labels) == ProblemType::multi_label_classification;
   return has_lists ? ProblemType::multi_label_classification : ProblemType::single_label_classification;
 }
 
@@ -33,7 +33,8 @@ LabelMap learned_labels(std::vector<std::string> names, const models::Config& co
   return labels;
 }
 
-TextProblem problem_of_model(const models::Config& config, const data::Column* labels, std::vector<std::string> names) {
+TextProblem problem_of_model(const models::Config& config, std::optional<data::ColumnKind> labels,
+                             std::vector<std::string> names) {
   TextProblem problem{type_of_model(config, labels)};
   if (problem.is_regression()) return problem;
   const bool takes_names = !config.has_label_names() && std::ssize(names) == config.num_labels();

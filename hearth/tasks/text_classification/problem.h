@@ -1,10 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hearth/tasks/text_classification/labels.h"
-#include "hearth/tasks/text_classification/rows.h"
 
 namespace hearth::tasks {
 
@@ -15,7 +15,9 @@ void check_several(const std::vector<std::string>& names, const std::string& fil
 LabelMap learned_labels(std::vector<std::string> names, const models::Config& config, bool warns);
 
 // The problem of a model that is evaluated or makes predictions, not trained: what its config.json says. A model whose
-// labels have no names takes `names`, those of the data, if it has as many. `labels` is a column of the data, or null.
-TextProblem problem_of_model(const models::Config& config, const data::Column* labels, std::vector<std::string> names);
+// labels have no names takes `names`, those of the data, if it has as many. `labels` is the kind of the data's labels,
+// if it has some.
+TextProblem problem_of_model(const models::Config& config, std::optional<data::ColumnKind> labels,
+                             std::vector<std::string> names);
 
 }  // namespace hearth::tasks

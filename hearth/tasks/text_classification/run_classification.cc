@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
@@ -16,6 +15,13 @@ namespace hearth::tasks {
 namespace {
 
 using models::ProblemType;
+
+// By letters, unless the file declares their order.
+std::vector<std::string> in_order(TextSource& texts) {
+  std::vector<std::string> names = texts.label_names();
+  if (!texts.declares_labels()) std::ranges::sort(names);
+  return names;
+}
 
 }  // namespace
 
@@ -30,13 +36,17 @@ TextData RunClassification::read(const TaskSetting& setting) const {
     log_info("without --validation_file, --test_file is evaluated");
   data.problem = problem_in(data, setting);
   if (data.train && !data.problem.is_regression())
-    for (const TextRows& rows : data.evaluation) check_same_kind(*data.train, rows);
+    for (TextSource& texts : data.evaluation) check_same_kind(*data.train, texts);
   data.metrics = metrics_of(data.problem);
-  if (data.train && args_.shuffle_train_dataset)
-    data.train->take(data::shuffled_order(data.train->size(), args_.shuffle_seed, 0));
-  if (data.train) data.train->keep_first(args_.max_train_samples);
-  for (TextRows& rows : data.evaluation) rows.keep_first(args_.max_eval_samples);
-  for (TextRows& rows : data.prediction) rows.keep_first(args_.max_predict_samples);
+  if (data.train && args_.shuffle_train_dataset) {
+    data.train_order = data::shuffled_order(data.train->size(), args_.shuffle_seed, 0);
+    if (args_.max_train_samples && *args_.max_train_samples < std::ssize(data.train_order))
+      data.train_order.resize(static_cast<std::size_t>(*args_.max_train_samples));
+  } else if (data.train) {
+    data.train->keep_first(args_.max_train_samples);
+  }
+  for (TextSource& texts : data.evaluation) texts.keep_first(args_.max_eval_samples);
+  for (TextSource& texts : data.prediction) texts.keep_first(args_.max_predict_samples);
   return data;
 }
 
@@ -55,14 +65,14 @@ TextColumns RunClassification::columns_of(const data::Table& table) const {
   return columns;
 }
 
-TextProblem RunClassification::problem_in(const TextData& data, const TaskSetting& setting) const {
-  const TextRows* labelled = data.train ? &*data.train : data.evaluation.empty() ? nullptr : &data.evaluation.front();
-  const data::Column* labels = labelled == nullptr ? nullptr : &*labelled->labels;
+TextProblem RunClassification::problem_in(TextData& data, const TaskSetting& setting) const {
+  TextSource* labelled = data.labelled();
+  std::optional<data::ColumnKind> labels;
+  if (labelled != nullptr) labels = labelled->label_kind();
   const bool is_regression = args_.do_regression.value_or(labels && problem_of(*labels) == ProblemType::regression);
   if (!data.train) {
     std::vector<std::string> names;
-    if (labels != nullptr && !is_regression) names = distinct_labels(*labels);
-    std::ranges::sort(names);
+    if (labelled != nullptr && !is_regression) names = in_order(*labelled);
     return problem_of_model(setting.config, labels, std::move(names));
   }
   if (is_regression) return {ProblemType::regression};
@@ -71,24 +81,28 @@ TextProblem RunClassification::problem_in(const TextData& data, const TaskSettin
           learned_labels(all_labels(data, setting.team.is_first()), setting.config, setting.team.is_first())};
 }
 
-// As run_classification.py: the labels of all files, as strings.
-std::vector<std::string> RunClassification::all_labels(const TextData& data, bool warns) const {
-  const std::vector<std::string> trained = distinct_labels(*data.train->labels);
-  check_several(trained, data.train->file);
-  std::set<std::string> all(trained.begin(), trained.end());
-  const auto add = [&](const TextRows& rows, bool is_test) {
-    if (!rows.labels || problem_of(*rows.labels) != problem_of(*data.train->labels)) return;
-    for (const std::string& name : distinct_labels(*rows.labels, is_test)) all.insert(name);
+// As run_classification.py: the labels of all files, as strings. Those that the training file declares keep their
+// order.
+std::vector<std::string> RunClassification::all_labels(TextData& data, bool warns) const {
+  const std::vector<std::string> trained = data.train->occurring_labels();
+  check_several(trained, data.train->file());
+  std::vector<std::string> all = in_order(*data.train);
+  const std::size_t declared = data.train->declares_labels() ? all.size() : 0;
+  const auto add = [&](TextSource& texts, bool is_test) {
+    if (!texts.has_labels() || problem_of(texts.label_kind()) != problem_of(data.train->label_kind())) return;
+    for (std::string& name : texts.occurring_labels(is_test))
+      if (std::ranges::find(all, name) == all.end()) all.push_back(std::move(name));
   };
-  for (const TextRows& rows : data.evaluation) add(rows, false);
-  for (const TextRows& rows : data.prediction) add(rows, true);
+  for (TextSource& texts : data.evaluation) add(texts, false);
+  for (TextSource& texts : data.prediction) add(texts, true);
+  std::sort(all.begin() + static_cast<std::ptrdiff_t>(declared), all.end());
   std::vector<std::string> unseen;
   for (const std::string& name : all)
     if (std::ranges::find(trained, name) == trained.end()) unseen.push_back(name);
   if (warns && !unseen.empty())
-    log_warning("labels that other files have, but not {}, cannot be learned: {}", data.train->file,
+    log_warning("labels that other files have, but not {}, cannot be learned: {}", data.train->file(),
                 fmt::join(unseen, ", "));
-  return {all.begin(), all.end()};
+  return all;
 }
 
 TextMetrics RunClassification::metrics_of(const TextProblem& problem) const {

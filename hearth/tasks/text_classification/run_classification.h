@@ -32,8 +32,8 @@ class RunClassification final : public TextClassification {
  private:
   std::string label_column() const { return args_.label_column_name.value_or("label"); }
   TextColumns columns_of(const data::Table& table) const;
-  TextProblem problem_in(const TextData& data, const TaskSetting& setting) const;
-  std::vector<std::string> all_labels(const TextData& data, bool warns) const;
+  TextProblem problem_in(TextData& data, const TaskSetting& setting) const;
+  std::vector<std::string> all_labels(TextData& data, bool warns) const;
   TextMetrics metrics_of(const TextProblem& problem) const;
 
   ClassificationArguments args_;

@@ -6,7 +6,7 @@
 #include "hearth/base/progress.h"
 #include "hearth/base/shell_word.h"
 #include "hearth/io/file.h"
-#include "hearth/tasks/common/tokenizing.h"
+#include "hearth/tasks/common/feature_stream.h"
 #include "hearth/tasks/text_classification/class_weights.h"
 #include "hearth/train/evaluation.h"
 
@@ -36,12 +36,12 @@ void TextClassification::load(const TaskSetting& setting) {
   collate_options_ = collate_options(args, setting.training, *setting.tokenizer,
                                      usable_length(args.max_seq_length, *setting.tokenizer, setting.max_tokens, first));
   if (data.train) {
-    train_data_ = prepared(setting, *data.train, true);
-    has_pairs_ = !data.train->second.empty();
+    train_data_ = prepared(setting, *data.train, true, std::move(data.train_order));
+    has_pairs_ = data.train->has_pairs();
     log_padding(train_data_->rows(), collate_options_);
   }
-  for (const TextRows& rows : data.evaluation) evaluation_.push_back(prepared(setting, rows, true));
-  for (const TextRows& rows : data.prediction) prediction_.push_back(prepared(setting, rows, false));
+  for (TextSource& texts : data.evaluation) evaluation_.push_back(prepared(setting, texts, true));
+  for (TextSource& texts : data.prediction) prediction_.push_back(prepared(setting, texts, false));
   reports_.resize(evaluation_.size());
   if (train_data_ != nullptr) set_loss(args);
   if (first && setting.training.label_smoothing_factor > 0 &&
@@ -49,22 +49,24 @@ void TextClassification::load(const TaskSetting& setting) {
     log_info("--label_smoothing_factor has no effect: it is for one label per text");
 }
 
-TextClassification::TextDatasetPtr TextClassification::prepared(const TaskSetting& setting, const TextRows& rows,
-                                                                bool labelled) const {
-  const bool first = setting.team.is_first();
-  if (first) warn_of_blank_texts(rows);
-  auto features = std::make_shared<TextFeatures>();
-  if (labelled) features->labels = encoded_labels(rows, problem_);
-  {
-    Progress progress("tokenising " + std::filesystem::path(rows.file).filename().string(), rows.size(),
-                      setting.training.disable_tqdm.value_or(false) || !first);
-    features->rows = tokenize_texts(rows.texts(), *setting.tokenizer, collate_options_.max_seq_length,
-                                    [&](std::int64_t done) { progress.update(done); });
-  }
-  const TextLabels& labels = features->labels;
-  check_rows(features->rows, {std::as_bytes(std::span(labels.classes)), std::as_bytes(std::span(labels.targets))},
-             rows.file, setting);
-  return std::make_shared<const TextDataset>(std::move(features), collate_options_);
+TextClassification::TextDatasetPtr TextClassification::prepared(const TaskSetting& setting, TextSource& texts,
+                                                                bool labelled, std::vector<std::int64_t> order) const {
+  FeatureStream<TextFeatures> features(texts.file(), texts.size(), setting);
+  std::int64_t blank = 0;
+  texts.restart();
+  features.make<TextRows>(
+      [&] { return texts.next(); },
+      [&](const TextRows& rows) {
+        TextFeatures part;
+        if (labelled) part.labels = encoded_labels(rows, problem_);
+        blank += blank_texts(rows);
+        part.append(tokenize_texts(rows.texts(), *setting.tokenizer, collate_options_.max_seq_length));
+        return part;
+      });
+  if (blank > 0 && setting.team.is_first())
+    log_warning("{}: {} of {} records have no text; they are used as they are", texts.file(), blank, texts.size());
+  auto all = std::make_shared<const TextFeatures>(features.finish());
+  return std::make_shared<const TextDataset>(std::move(all), collate_options_, std::move(order));
 }
 
 void TextClassification::set_loss(const TextArguments& args) {
@@ -122,8 +124,8 @@ TaskCard TextClassification::card() const {
   TaskCard card{.name = "Text Classification",
                 .type = "text-classification",
                 .purpose = problem_.is_regression() ? "text regression" : "text classification",
-                .train_file = args.train_file.value_or(""),
-                .validation_file = args.validation_file.value_or(""),
+                .train_file = card_name(args.train_file),
+                .validation_file = card_name(args.validation_file),
                 .dataset = args.dataset_name.value_or(""),
                 .metrics = {}};
   for (const std::string& name : metrics_.names) card.metrics.emplace_back(name, "eval_" + name);

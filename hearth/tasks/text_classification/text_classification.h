@@ -11,17 +11,21 @@
 #include "hearth/tasks/text_classification/class_report.h"
 #include "hearth/tasks/text_classification/dataset.h"
 #include "hearth/tasks/text_classification/labels.h"
-#include "hearth/tasks/text_classification/rows.h"
 #include "hearth/tasks/text_classification/scores.h"
+#include "hearth/tasks/text_classification/text_source.h"
 
 namespace hearth::tasks {
 
 // Everything that a command of this folder takes from its files.
 struct TextData {
-  std::optional<TextRows> train;
-  std::vector<TextRows> evaluation, prediction;
+  std::optional<TextSource> train;
+  std::vector<std::int64_t> train_order;  // the rows to train on; empty: all of them
+  std::vector<TextSource> evaluation, prediction;
   TextProblem problem;
   TextMetrics metrics;
+
+  // The first that has labels: training, or else evaluation; null if there is none.
+  TextSource* labelled() { return train ? &*train : evaluation.empty() ? nullptr : &evaluation.front(); }
 };
 
 // Text classification and regression: rows of texts -> features -> batches, and logits -> metrics, reports and
@@ -52,7 +56,8 @@ class TextClassification : public Task {
 
  private:
   using TextDatasetPtr = std::shared_ptr<const TextDataset>;
-  TextDatasetPtr prepared(const TaskSetting& setting, const TextRows& rows, bool labelled) const;
+  TextDatasetPtr prepared(const TaskSetting& setting, TextSource& texts, bool labelled,
+                          std::vector<std::int64_t> order = {}) const;
   void set_loss(const TextArguments& args);
 
   TextProblem problem_;

@@ -73,10 +73,13 @@ AlignedTokens align(std::span<const std::string> words, std::span<const std::int
 
 void append(TokenFeatures& features, const AlignedTokens& sentence) {
   features.append(sentence.encoding);
-  features.labels.insert(features.labels.end(), sentence.labels.begin(), sentence.labels.end());
-  features.cut_words += sentence.cut_words;
-  features.cut_rows += sentence.cut_words > 0 ? 1 : 0;
-  features.empty_words += sentence.empty_words;
+  features.labels.append(sentence.labels);
+}
+
+void LostWords::add(const AlignedTokens& sentence) {
+  cut_words += sentence.cut_words;
+  cut_rows += sentence.cut_words > 0 ? 1 : 0;
+  empty_words += sentence.empty_words;
 }
 
 }  // namespace hearth::tasks

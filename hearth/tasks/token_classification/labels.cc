@@ -1,26 +1,12 @@
 #include "hearth/tasks/token_classification/labels.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "hearth/base/check.h"
 
 namespace hearth::tasks {
 namespace {
-
-std::vector<std::string> distinct_tags(const TokenTable& table) {
-  std::set<std::string> tags;
-  for (std::int64_t row = 0; row < table.rows(); ++row) tags.insert(table.tags(row).begin(), table.tags(row).end());
-  return {tags.begin(), tags.end()};
-}
-
-std::int64_t largest_number(const TokenTable& table) {
-  std::int64_t largest = 0;
-  for (std::int64_t row = 0; row < table.rows(); ++row)
-    for (const std::int64_t number : table.numbers(row)) largest = std::max(largest, number);
-  return largest;
-}
 
 std::vector<std::string> default_names(std::int64_t count) {
   constexpr std::int64_t kMostLabels = 100'000;
@@ -33,9 +19,21 @@ std::vector<std::string> default_names(std::int64_t count) {
 
 }  // namespace
 
-LabelMap labels_to_learn(const TokenTable& train, const models::Config& config) {
-  if (!train.has_numbers()) return in_order_of_model(distinct_tags(train), config);
-  const std::int64_t count = largest_number(train) + 1;
+void TagNames::add(const TokenTable& part) {
+  has_numbers_ = part.has_numbers();
+  class_names_ = part.class_names();
+  for (std::int64_t row = 0; row < part.rows(); ++row) {
+    if (has_numbers_)
+      for (const std::int64_t number : part.numbers(row)) largest_ = std::max(largest_, number);
+    else
+      tags_.insert(part.tags(row).begin(), part.tags(row).end());
+  }
+}
+
+LabelMap TagNames::labels(const models::Config& config) const {
+  if (!class_names_.empty()) return in_order_of_model(class_names_, config);
+  if (!has_numbers_) return in_order_of_model({tags_.begin(), tags_.end()}, config);
+  const std::int64_t count = largest_ + 1;
   if (config.has_label_names() && count <= config.num_labels()) return LabelMap(config.label_names());
   return LabelMap(default_names(count));
 }
@@ -51,19 +49,26 @@ std::vector<std::int64_t> labels_inside(const LabelMap& labels) {
 
 LabelReader::LabelReader(const TokenTable& table, const LabelMap& labels, bool labels_are_texts)
     : table_(table), labels_(labels) {
-  check(!table.has_numbers() || !labels_are_texts,
+  check(!table.has_numbers() || !labels_are_texts || !table.class_names().empty(),
         "{} has numbers as tags, but the training data has texts; write the tags of both files alike", table.file());
 }
 
 std::vector<std::int64_t> LabelReader::ids(std::int64_t row) const {
+  const auto id_of = [&](const std::string& name) {
+    const data::RecordPlace place = table_.place(row);
+    return labels_.id(name, place.file, place.number);
+  };
   std::vector<std::int64_t> ids;
-  if (table_.has_numbers()) {
-    ids = table_.numbers(row);
-    for (const std::int64_t id : ids)
-      check(id < labels_.size(), "{}: record {} has the tag {}, but there are {} labels, counted from 0", table_.file(),
-            row + 1, id, labels_.size());
-  } else {
-    for (const std::string& tag : table_.tags(row)) ids.push_back(labels_.id(tag, table_.file(), row + 1));
+  if (!table_.has_numbers()) {
+    for (const std::string& tag : table_.tags(row)) ids.push_back(id_of(tag));
+    return ids;
+  }
+  const std::vector<std::string>& names = table_.class_names();
+  const std::int64_t count = names.empty() ? labels_.size() : std::ssize(names);
+  for (const std::int64_t number : table_.numbers(row)) {
+    check(number < count, "{} has the tag {}, but there are {} labels, counted from 0", text_of(table_.place(row)),
+          number, count);
+    ids.push_back(names.empty() ? number : id_of(names[static_cast<std::size_t>(number)]));
   }
   return ids;
 }

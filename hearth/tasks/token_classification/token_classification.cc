@@ -5,8 +5,9 @@
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/shell_word.h"
+#include "hearth/cpu/parallel.h"
 #include "hearth/io/file.h"
-#include "hearth/tasks/common/tokenizing.h"
+#include "hearth/tasks/common/feature_stream.h"
 #include "hearth/tasks/token_classification/dataset.h"
 #include "hearth/tasks/token_classification/entity_metrics.h"
 #include "hearth/tasks/token_classification/labels.h"
@@ -16,34 +17,17 @@
 namespace hearth::tasks {
 namespace {
 
-void warn_of_lost_words(const TokenFeatures& features, const std::string& file, std::int64_t max_seq_length) {
+void warn_of_lost_words(const LostWords& lost, const std::string& file, std::int64_t max_seq_length) {
   constexpr std::string_view kLost = "they are neither learned nor scored nor predicted";
-  if (features.cut_words > 0)
-    log_warning("{}: {} words of {} sentences are beyond max_seq_length {}; {}", file, features.cut_words,
-                features.cut_rows, max_seq_length, kLost);
-  if (features.empty_words > 0)
-    log_warning("{}: {} words have no tokens, because they are empty or spaces; {}", file, features.empty_words, kLost);
+  if (lost.cut_words > 0)
+    log_warning("{}: {} words of {} sentences are beyond max_seq_length {}; {}", file, lost.cut_words, lost.cut_rows,
+                max_seq_length, kLost);
+  if (lost.empty_words > 0)
+    log_warning("{}: {} words have no tokens, because they are empty or spaces; {}", file, lost.empty_words, kLost);
 }
 
 bool has_label(std::span<const std::int32_t> labels) {
   return std::ranges::any_of(labels, [](std::int32_t label) { return label != kNoLabel; });
-}
-
-// A batch without labels has no loss.
-TokenFeatures with_labels_only(const TokenFeatures& all, const std::string& file, bool warns) {
-  TokenFeatures kept;
-  kept.starts.reserve(all.starts.size());
-  for (std::int64_t row = 0; row < all.rows(); ++row) {
-    if (!has_label(all.labels_of(row))) continue;
-    const auto add = [&](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-    add(kept.ids, all.ids_of(row));
-    add(kept.type_ids, all.type_ids_of(row));
-    add(kept.labels, all.labels_of(row));
-    kept.starts.push_back(static_cast<std::int64_t>(kept.ids.size()));
-  }
-  if (warns && kept.rows() < all.rows())
-    log_warning("{}: {} sentences without words are left out of training", file, all.rows() - kept.rows());
-  return kept;
 }
 
 }  // namespace
@@ -71,58 +55,85 @@ void TokenClassification::load(const TaskSetting& setting) {
   if (args_.return_entity_level_metrics) check_best_metric(training, entity_metric_names(labels_.names(), true));
   if (args_.label_all_tokens) align_options_.inside = labels_inside(labels_);
   if (training.do_eval)
-    evaluation_ = load_features(setting, *args_.validation_file, args_.max_eval_samples, data::Tags::required);
+    evaluation_ =
+        load_features(setting, data::files_of(args_.validation_file), args_.max_eval_samples, data::Tags::required);
   if (training.do_predict)
-    prediction_ = load_features(setting, *args_.test_file, args_.max_predict_samples, data::Tags::optional);
+    prediction_ =
+        load_features(setting, data::files_of(args_.test_file), args_.max_predict_samples, data::Tags::optional);
 }
 
 void TokenClassification::load_train_data(const TaskSetting& setting) {
-  TokenTable table(*args_.train_file, args_.columns(), data::Tags::required);
-  labels_ = labels_to_learn(table, setting.config);
-  labels_are_texts_ = !table.has_numbers();
+  TokenSource source(data::files_of(args_.train_file), args_.columns(), data::Tags::required);
+  TagNames names;
+  while (const std::optional<TokenTable> part = source.next()) names.add(*part);
+  labels_ = names.labels(setting.config);
+  labels_are_texts_ = names.have_names();
   if (args_.label_all_tokens) align_options_.inside = labels_inside(labels_);
-  if (table.has_numbers() && !setting.config.has_label_names() && setting.team.is_first())
+  if (!names.have_names() && !setting.config.has_label_names() && setting.team.is_first())
     log_warning(
         "{}: the tags are numbers without names, so metrics take each run of equal tags as an entity; write "
         "tags as B-PER, I-PER, O to have entities scored",
-        table.file());
-  table.keep_first(args_.max_train_samples);
-  const FeaturesPtr all = features(setting, table);
-  const auto kept =
-      std::make_shared<const TokenFeatures>(with_labels_only(*all, table.file(), setting.team.is_first()));
-  log_padding(*kept, collate_options_);
-  train_data_ = std::make_shared<const TokenDataset>(kept, collate_options_);
+        source.file());
+  source.keep_first(args_.max_train_samples);
+  FeaturesPtr features = this->features(setting, source, Unlabelled::left_out);
+  log_padding(*features, collate_options_);
+  train_data_ = std::make_shared<const TokenDataset>(std::move(features), collate_options_);
 }
 
-TokenClassification::FeaturesPtr TokenClassification::load_features(const TaskSetting& setting, const std::string& file,
+TokenClassification::FeaturesPtr TokenClassification::load_features(const TaskSetting& setting,
+                                                                    const data::Files& files,
                                                                     std::optional<std::int64_t> max_samples,
                                                                     data::Tags tags) const {
-  TokenTable table(file, args_.columns(), tags);
-  table.keep_first(max_samples);
-  if (!table.has_tags()) log_info("{} has no tags: its words are tagged, not scored", file);
-  return features(setting, table);
+  TokenSource source(files, args_.columns(), tags);
+  source.keep_first(max_samples);
+  if (!source.has_tags()) log_info("{} has no tags: its words are tagged, not scored", source.file());
+  return features(setting, source, Unlabelled::kept);
 }
 
-TokenClassification::FeaturesPtr TokenClassification::features(const TaskSetting& setting,
-                                                               const TokenTable& table) const {
-  const LabelReader reader(table, labels_, labels_are_texts_);
+TokenClassification::FeaturesPtr TokenClassification::features(const TaskSetting& setting, TokenSource& source,
+                                                               Unlabelled unlabelled) const {
   AlignOptions options = align_options_;
-  if (!table.has_tags()) options.inside.clear();  // one tag per word
+  if (!source.has_tags()) options.inside.clear();  // one tag per word
+  FeatureStream<TokenFeatures> stream(source.file(), source.size(), setting);
+  LostWords lost;
+  std::int64_t left_out = 0, rows = 0;
+  source.restart();
+  stream.make<TokenTable>([&] { return source.next(); },
+                          [&](const TokenTable& table) {
+                            TokenFeatures part;
+                            for (const AlignedTokens& sentence : aligned(table, *setting.tokenizer, options)) {
+                              lost.add(sentence);
+                              const bool is_kept = unlabelled == Unlabelled::kept || has_label(sentence.labels);
+                              if (is_kept) append(part, sentence);
+                              left_out += is_kept ? 0 : 1;
+                              rows += has_label(sentence.labels) ? 1 : 0;
+                            }
+                            return part;
+                          });
+  check(rows > 0, "{}: not one of its words has a token; give it words that are not only spaces", source.file());
+  if (setting.team.is_first()) {
+    warn_of_lost_words(lost, source.file(), options.max_seq_length);
+    if (left_out > 0) log_warning("{}: {} sentences without words are left out of training", source.file(), left_out);
+  }
+  TokenFeatures made = stream.finish();
+  made.is_labelled = source.has_tags();
+  return std::make_shared<const TokenFeatures>(std::move(made));
+}
+
+std::vector<AlignedTokens> TokenClassification::aligned(const TokenTable& table, const tokenizer::Tokenizer& tokenizer,
+                                                        const AlignOptions& options) const {
+  const LabelReader reader(table, labels_, labels_are_texts_);
   std::vector<AlignedTokens> sentences(static_cast<std::size_t>(table.rows()));
-  for_each_row(table.file(), table.rows(), setting, [&](std::int64_t row) {
-    const std::vector<std::string>& words = table.words(row);
-    const std::vector<std::int64_t> labels =
-        table.has_tags() ? reader.ids(row) : std::vector<std::int64_t>(words.size(), 0);
-    sentences[static_cast<std::size_t>(row)] = align(words, labels, *setting.tokenizer, options);
+  constexpr std::int64_t kRowsPerTask = 256;
+  cpu::parallel_chunks(table.rows(), kRowsPerTask, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::vector<std::string>& words = table.words(row);
+      const std::vector<std::int64_t> labels =
+          table.has_tags() ? reader.ids(row) : std::vector<std::int64_t>(words.size(), 0);
+      sentences[static_cast<std::size_t>(row)] = align(words, labels, tokenizer, options);
+    }
   });
-  const auto made = std::make_shared<TokenFeatures>();
-  made->is_labelled = table.has_tags();
-  for (const AlignedTokens& sentence : sentences) append(*made, sentence);
-  check(has_label(made->labels), "{}: not one of its words has a token; give it words that are not only spaces",
-        table.file());
-  check_rows(*made, {std::as_bytes(std::span(made->labels))}, table.file(), setting);
-  if (setting.team.is_first()) warn_of_lost_words(*made, table.file(), options.max_seq_length);
-  return made;
+  return sentences;
 }
 
 models::HeadSpec TokenClassification::head() const {
@@ -169,8 +180,8 @@ TaskCard TokenClassification::card() const {
   TaskCard card{.name = "Token Classification",
                 .type = "token-classification",
                 .purpose = "token classification",
-                .train_file = args_.train_file.value_or(""),
-                .validation_file = args_.validation_file.value_or(""),
+                .train_file = card_name(args_.train_file),
+                .validation_file = card_name(args_.validation_file),
                 .dataset = args_.dataset_name.value_or(""),
                 .metrics = {}};
   const std::string prefix = args_.return_entity_level_metrics ? "eval_overall_" : "eval_";

@@ -46,9 +46,13 @@ class TokenClassification final : public Task {
 
   std::int64_t max_length(const TaskSetting& setting) const;
   void load_train_data(const TaskSetting& setting);
-  FeaturesPtr load_features(const TaskSetting& setting, const std::string& file,
+  FeaturesPtr load_features(const TaskSetting& setting, const data::Files& files,
                             std::optional<std::int64_t> max_samples, data::Tags tags) const;
-  FeaturesPtr features(const TaskSetting& setting, const TokenTable& table) const;
+  // A batch without labels has no loss: sentences without words are left out of training.
+  enum class Unlabelled { kept, left_out };
+  FeaturesPtr features(const TaskSetting& setting, TokenSource& source, Unlabelled unlabelled) const;
+  std::vector<AlignedTokens> aligned(const TokenTable& table, const tokenizer::Tokenizer& tokenizer,
+                                     const AlignOptions& options) const;
   // The tags of all words that the model saw. Where the file has tags, `scores` and the metrics are complete.
   Tags tag(Trainer& trainer, const FeaturesPtr& features, const std::string& prefix, Metrics& metrics,
            metrics::EntityScores& scores) const;

@@ -11,10 +11,10 @@ namespace {
 
 using data::Column, data::ColumnKind, data::Table, data::Tags;
 
-std::optional<std::size_t> index_of(const Table& table, const std::string& name) {
-  const Column* column = table.find(name);
-  if (column == nullptr) return std::nullopt;
-  return static_cast<std::size_t>(column - table.columns().data());
+constexpr std::int64_t kRowsPerPart = 1 << 13;
+
+std::size_t index_of(const Table& table, const std::string& name) {
+  return static_cast<std::size_t>(&table.at(name) - table.columns().data());
 }
 
 bool can_be_tags(const Column& column) {
@@ -23,32 +23,12 @@ bool can_be_tags(const Column& column) {
 
 }  // namespace
 
-TokenTable::TokenTable(const std::filesystem::path& path, const TokenColumns& columns, Tags tags)
-    : table_(data::read_token_table(path, tags)), words_(find_words(columns)), tags_(find_tags(columns, tags)) {
-  check_tags();
-}
-
-std::size_t TokenTable::find_words(const TokenColumns& columns) const {
-  if (columns.words) table_.at(*columns.words);
-  const std::size_t found = index_of(table_, columns.words.value_or("tokens")).value_or(0);
-  check(
-      column(found).kind() == ColumnKind::text_list,
-      "{}: the column \"{}\" holds {}, but lists of words are needed; its columns are {}; name the one with the words "
-      "with --text_column_name",
-      file(), column(found).name(), data::plural_of(column(found).kind()), fmt::join(table_.names(), ", "));
-  return found;
-}
-
-std::optional<std::size_t> TokenTable::find_tags(const TokenColumns& columns, Tags tags) const {
-  if (columns.tags && tags == Tags::required) table_.at(*columns.tags);
-  if (const auto named = index_of(table_, columns.tags.value_or(columns.default_tags))) return named;
-  constexpr std::size_t kSecond = 1;
-  if (!columns.tags && kSecond < table_.columns().size() && kSecond != words_ && can_be_tags(column(kSecond)))
-    return kSecond;
-  check(tags == Tags::optional,
-        "{} has no column of tags: its columns are {}; name the one with the tags with --label_column_name", file(),
-        fmt::join(table_.names(), ", "));
-  return std::nullopt;
+TokenTable::TokenTable(Table table, const std::string& words, const std::optional<std::string>& tags,
+                       std::vector<std::string> class_names)
+    : table_(std::move(table)), words_(index_of(table_, words)), class_names_(std::move(class_names)) {
+  if (!tags) return;
+  tags_ = index_of(table_, *tags);
+  for (std::int64_t row = 0; row < rows(); ++row) check_tags(row);
 }
 
 const std::vector<std::string>& TokenTable::words(std::int64_t row) const {
@@ -65,33 +45,77 @@ const std::vector<std::int64_t>& TokenTable::numbers(std::int64_t row) const {
   return column(*tags_).integers(static_cast<std::size_t>(row));
 }
 
-void TokenTable::keep_first(std::optional<std::int64_t> rows) {
-  if (rows && *rows < this->rows()) table_.keep_first(static_cast<std::size_t>(*rows));
-}
-
-void TokenTable::check_tags() const {
-  const auto has_words = [&](std::int64_t row) { return !words(row).empty(); };
-  bool any = false;
-  for (std::int64_t row = 0; row < rows(); ++row) {
-    if (has_tags()) check_tags(row);
-    any = any || has_words(row);
-  }
-  check(any, "{}: the column \"{}\" has no words: all {} records are empty; give records with words", file(),
-        column(words_).name(), rows());
-}
-
 void TokenTable::check_tags(std::int64_t row) const {
   const std::size_t number = has_numbers() ? numbers(row).size() : tags(row).size();
-  check(number == words(row).size(), "{}: record {} has {} words, but {} tags; give each word one tag", file(), row + 1,
+  check(number == words(row).size(), "{} has {} words, but {} tags; give each word one tag", text_of(place(row)),
         words(row).size(), number);
   if (has_numbers()) {
     const auto negative = std::ranges::find_if(numbers(row), [](std::int64_t tag) { return tag < 0; });
-    check(negative == numbers(row).end(), "{}: record {} has the tag {}; tags that are numbers count from 0", file(),
-          row + 1, negative == numbers(row).end() ? 0 : *negative);
+    check(negative == numbers(row).end(), "{} has the tag {}; tags that are numbers count from 0", text_of(place(row)),
+          negative == numbers(row).end() ? 0 : *negative);
   } else {
     check(std::ranges::find(tags(row), "") == tags(row).end(),
-          "{}: record {} has an empty tag; write O for words outside of entities", file(), row + 1);
+          "{} has an empty tag; write O for words outside of entities", text_of(place(row)));
   }
+}
+
+TokenSource::TokenSource(const data::Files& files, const TokenColumns& columns, Tags tags)
+    : reader_(data::token_table_reader(files, tags)) {
+  const Table outline = reader_.outline();
+  words_ = find_words(outline, columns);
+  tags_ = find_tags(outline, columns, tags);
+  restart();
+}
+
+std::string TokenSource::find_words(const Table& outline, const TokenColumns& columns) const {
+  if (columns.words) outline.at(*columns.words);
+  const Column* named = outline.find(columns.words.value_or("tokens"));
+  const Column& found = named != nullptr ? *named : outline.columns().front();
+  check(
+      found.kind() == ColumnKind::text_list,
+      "{}: the column \"{}\" holds {}, but lists of words are needed; its columns are {}; name the one with the words "
+      "with --text_column_name",
+      file(), found.name(), data::plural_of(found.kind()), fmt::join(outline.names(), ", "));
+  return found.name();
+}
+
+std::optional<std::string> TokenSource::find_tags(const Table& outline, const TokenColumns& columns, Tags tags) const {
+  if (columns.tags && tags == Tags::required) outline.at(*columns.tags);
+  const std::string name = columns.tags.value_or(columns.default_tags);
+  if (outline.find(name) != nullptr) return name;
+  constexpr std::size_t kSecond = 1;
+  if (!columns.tags && kSecond < outline.columns().size()) {
+    const Column& second = outline.columns()[kSecond];
+    if (second.name() != words_ && can_be_tags(second)) return second.name();
+  }
+  check(tags == Tags::optional,
+        "{} has no column of tags: its columns are {}; name the one with the tags with --label_column_name", file(),
+        fmt::join(outline.names(), ", "));
+  return std::nullopt;
+}
+
+std::int64_t TokenSource::size() const { return std::min(reader_.rows(), most_.value_or(reader_.rows())); }
+
+void TokenSource::restart() {
+  std::vector<std::string> columns{words_};
+  if (tags_) columns.push_back(*tags_);
+  reader_.restart(columns);
+  read_ = 0;
+}
+
+std::optional<TokenTable> TokenSource::next() {
+  const std::int64_t left = most_ ? *most_ - read_ : kRowsPerPart;
+  std::optional<Table> part;
+  if (left > 0) part = reader_.next(static_cast<std::size_t>(std::min(kRowsPerPart, left)));
+  if (!part) {
+    check(has_words_, "{}: the column \"{}\" has no words: all {} records are empty; give records with words", file(),
+          words_, read_);
+    return std::nullopt;
+  }
+  TokenTable table(std::move(*part), words_, tags_, tags_ ? reader_.class_names(*tags_) : std::vector<std::string>());
+  for (std::int64_t row = 0; row < table.rows(); ++row) has_words_ = has_words_ || !table.words(row).empty();
+  read_ += table.rows();
+  return table;
 }
 
 }  // namespace hearth::tasks
