@@ -3,10 +3,9 @@
 `list_all` all of them.
 
 Names of models and data sets are those of the Hub; tests/hub/server.py stands in for it, with models of random weights
-and
-the data of tests/fixtures/guides. Only this changes in a command: the output folder, OMP_NUM_THREADS, and the addresses of the
-hosts. Several hosts are namespaces of this machine, as in tests/plugins/hosts.py. Every training runs online first, and
-then offline from the cache that it has filled, which must give the same bits."""
+and the data of tests/fixtures/guides. Only this changes in a command: the output folder, OMP_NUM_THREADS, and the
+addresses of the hosts. Several hosts are namespaces of this machine, as in tests/plugins/hosts.py. Every training runs
+online first, and then offline from the cache that it has filled, which must give the same bits."""
 import contextlib
 import json
 import os
@@ -174,6 +173,7 @@ def check_download(place):
         place.shell(RUN["download"], HF_ENDPOINT=url)
     place.shell(localized(RUN["one_cpu"], f"{place.folder}/out"), HF_HUB_OFFLINE="1")
     trained(place.folder / "out")
+    print("download: one_cpu trains offline from what was fetched ahead")
 
 
 @contextlib.contextmanager
