@@ -45,6 +45,7 @@ int bench(std::span<const std::string> words);
 int config(std::span<const std::string> words);
 int launch(std::span<const std::string> words);
 int test(std::span<const std::string> words);
+int migrate(std::span<const std::string> words);
 int estimate_memory(std::span<const std::string> words);
 int nlp_example(std::span<const std::string> words);
 int cache(std::span<const std::string> words);

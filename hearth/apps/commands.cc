@@ -31,6 +31,7 @@ const std::vector<Command> kOthers{
     {"launch", "run a command, a Python script or a program in several processes, each on its own cores", launch},
     {"test", "check that the processes of your configuration can train together", test},
     {"estimate-memory", "estimate the memory that training a model needs", estimate_memory},
+    {"migrate", "turn a command or script for PyTorch, IPEX or Accelerate into one for hearth", migrate},
     {"cache", "show or clear the cache of prepared data", cache},
     {"env", "describe this machine and this build, for a bug report", env},
 };

@@ -23,6 +23,9 @@ struct RunArguments {
   std::vector<std::string> notices;           // of ignored flags, to be logged
 };
 
+// The flags of a training command: those of its model, its task, its training and its uploads.
+void declare(Arguments& options, RunArguments& arguments, Task& task);
+
 // Flags, or a file of options and flags. Throws UsageError.
 RunArguments parse_run_arguments(const TaskCommand& command, Task& task, std::span<const std::string> words);
 

@@ -229,6 +229,17 @@ FEATURE_CACHE = {
     "short": features(1, [0, 100], [1, 2], [0, 0], [0], [], [], [(0, 1)]),
 }
 
+MIGRATE = {
+    "mpirun": "export CCL_WORKER_COUNT=1 # one\nmpirun -f hosts -n 4 -genv A=1 \\\n python3 run_qa.py --use_ipex \\\n --bf16 'x y'\n",
+    "launchers": "torchrun --nproc_per_node=2 --nnodes $N run_glue.py --a; ipexrun --ninstances 2 x.py | tee log &\n"
+                 "accelerate launch --cpu -m a.b && accelerate config\npython -m torch.distributed.run --- run_ner.py",
+    "shells": "$ bash -c 'python run_qa.py --seed \"1\"' 2>&1 || source $(dirname `x`)/setvars.sh; pip list\n",
+    "syntax": "cat <<EOF > \"a $(b 'c)') ${d}\"\n$(\nEOF\nif (true); then X=1 python run_qa.py --help; fi <(a)",
+    "trainer": "import intel_extension_for_pytorch as ipex\nargs = TrainingArguments('out', bf16=True, lr=f(1)[2], **x)\n"
+               "AutoModelForQuestionAnswering.from_pretrained(f'{a}')\nTrainer(m, args).train()  # (\n",
+    "loop": "\"\"\"Accelerator(\"\"\"\nAccelerator(mixed_precision=\"bf16\")\nload_dataset('glue', r'mrpc\\')\nt([1, -2e-5",
+}
+
 
 SHARED = ["x", (1, 2)]
 PICKLE = {
@@ -273,7 +284,7 @@ for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_sta
                       ("sentence_transformer", SENTENCE_TRANSFORMER)]:
     write(target, seeds, lambda seed: seed[0].encode() + as_json(seed[1]))
 for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("texts", TEXTS), ("vocabulary", VOCABULARY), ("yaml", YAML),
-                      ("hostfile", HOSTFILE), ("dataset_card", DATASET_CARD), ("retrieval", RETRIEVAL)]:
+                      ("hostfile", HOSTFILE), ("dataset_card", DATASET_CARD), ("retrieval", RETRIEVAL), ("migrate", MIGRATE)]:
     write(target, seeds, str.encode)
 for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE), ("npy", NPY), ("parquet", PARQUET),
                       ("compressed_records", COMPRESSED_RECORDS)]:
