@@ -7,7 +7,6 @@ find_package(nlohmann_json REQUIRED)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(libedit REQUIRED IMPORTED_TARGET libedit)
-pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
 
 # oneDNN: v2 (Debian 12) or v3, over GNU OpenMP so that there is one thread pool. Found by its files: Debian's CMake

@@ -136,7 +136,7 @@ TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const paral
   const models::LoadOptions options = load_options(args_);
   if (team_.is_first())
     check_inputs_stay(args_.training, checkpoint_, std::array{model_folder, tokenizer_folder, options.config_folder});
-  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder);
+  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder, {.takes_words = task_.takes_words()});
   const models::Config config = models::load_config(model_folder, options);
   team_.check_agreement(agreed_values_of(config));
   if (team_.is_first()) {

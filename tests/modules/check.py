@@ -20,7 +20,6 @@ FENCES = {
     "mpi.h": [],
     "oneapi/": [],
     "gloo/": [],
-    "utf8proc": ["tokenizer/"],
     "histedit.h": ["apps/line_editor.cc"],
 }
 

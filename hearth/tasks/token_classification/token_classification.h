@@ -21,6 +21,7 @@ class TokenClassification final : public Task {
   void declare(Arguments& options) override { tasks::declare(options, args_); }
   void validate(const TrainingArguments& training) override { args_.validate(training); }
   void check_inputs(const TrainingArguments& training) const override { check_readable(args_, training); }
+  bool takes_words() const override { return true; }
   void load(const TaskSetting& setting) override;
   models::HeadSpec head() const override;
   DatasetPtr train_data() const override { return train_data_; }
