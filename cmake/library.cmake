@@ -3,7 +3,7 @@
 set(library_modules base cpu kernels tensor autograd ops nn optim io hub metrics tokenizer data models comm parallel launch
                     train accelerate)
 set(library_dependencies fmt::fmt OpenMP::OpenMP_CXX Threads::Threads PkgConfig::hwloc PkgConfig::libcurl PkgConfig::highway
-                         PkgConfig::utf8proc PkgConfig::yaml_cpp PkgConfig::zlib PkgConfig::zstd PkgConfig::snappy
+                         PkgConfig::yaml_cpp PkgConfig::zlib PkgConfig::zstd PkgConfig::snappy
                          PkgConfig::lz4 hearth_onednn ${CMAKE_DL_LIBS})
 set(objects "")
 foreach(module IN LISTS library_modules)

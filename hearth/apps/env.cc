@@ -23,7 +23,6 @@
 #include "hearth/kernels/gemm/gemm.h"
 #include "hearth/kernels/gemm/onednn.h"
 #include "hearth/kernels/simd/simd.h"
-#include "hearth/tokenizer/unicode.h"
 
 namespace hearth::apps {
 namespace {
@@ -108,7 +107,6 @@ io::Json describe() {
       {"Highway", kernels::highway_version()},
       {"hwloc", cpu::hwloc_version()},
       {"OpenMP", cpu::openmp_runtime()},
-      {"utf8proc", tokenizer::utf8proc_version()},
       {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
       {"nlohmann-json",
        fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)}};

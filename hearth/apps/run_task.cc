@@ -158,7 +158,7 @@ TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const paral
   const models::LoadOptions options = load_options(args_, team_);
   if (team_.is_first())
     check_inputs_stay(args_.training, checkpoint_, std::array{model_folder, tokenizer_folder, options.config_folder});
-  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder);
+  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder, {.takes_words = task_.takes_words()});
   const models::Config config =
       is_new ? models::new_config(names.model_type.value_or(""), tokenizer_->vocab_size(), options)
              : models::load_config(model_folder, options);

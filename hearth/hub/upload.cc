@@ -4,10 +4,10 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
-#include "hearth/hub/base64.h"
 #include "hearth/hub/checksum.h"
 #include "hearth/hub/client.h"
 #include "hearth/hub/lfs.h"
+#include "hearth/io/base64.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/io/sha256.h"
@@ -145,8 +145,9 @@ class Uploader {
       io::Json questions = io::Json::array();
       for (const Addition& file : batch) {
         const io::MappedFile contents(file.file);
-        questions.push_back(
-            {{"path", file.name}, {"sample", base64(contents.text().substr(0, kSample))}, {"size", file.size}});
+        questions.push_back({{"path", file.name},
+                             {"sample", io::encode_base64(contents.text().substr(0, kSample))},
+                             {"size", file.size}});
       }
       const io::Json answer =
           client_.post_json(api("preupload"), io::dump_json({{"files", std::move(questions)}}, io::kOneLine), subject_);
@@ -187,7 +188,8 @@ class Uploader {
       if (file.is_large)
         add("lfsFile", {{"path", file.name}, {"algo", "sha256"}, {"oid", file.sha256}, {"size", file.size}});
       else
-        add("file", {{"content", base64(io::read_file(file.file))}, {"path", file.name}, {"encoding", "base64"}});
+        add("file",
+            {{"content", io::encode_base64(io::read_file(file.file))}, {"path", file.name}, {"encoding", "base64"}});
     }
     return text;
   }

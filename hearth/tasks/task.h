@@ -61,6 +61,7 @@ class Task {
   virtual void take_files(const hub::DatasetFiles& /*files*/, const TrainingArguments& /*training*/) {}
   // That the run's files can be opened: a wrong path is the first thing that a user is told of. Throws Error.
   virtual void check_inputs(const TrainingArguments& /*training*/) const {}
+  virtual bool takes_words() const { return false; }  // its texts are lists of words, which the tokenizer must know
   virtual void load(const TaskSetting& setting) = 0;  // reads files, makes features and label maps
   virtual models::HeadSpec head() const = 0;          // known once the data is
   virtual ops::LossOptions loss() const { return {}; }

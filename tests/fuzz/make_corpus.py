@@ -214,6 +214,31 @@ SAFETENSORS = {
 }
 
 
+def field(number, wire, payload):
+    """A field of a protocol buffer: a number (wire 0), bytes (2) or a float (5)."""
+    key = bytes([number << 3 | wire]) if number < 16 else bytes([number << 3 & 0x7F | wire | 0x80, number >> 4])
+    if wire == 0:
+        return key + bytes([payload])
+    return key + (struct.pack("<f", payload) if wire == 5 else bytes([len(payload)]) + payload)
+
+
+def sentencepiece(pieces, trainer=b"", normalizer=b""):
+    message = b"".join(field(1, 2, field(1, 2, text.encode()) + field(2, 5, score) + field(3, 0, kind))
+                       for text, score, kind in pieces)
+    return message + field(2, 2, trainer) + field(3, 2, normalizer)
+
+
+PIECES = [("<unk>", 0, 2), ("<s>", 0, 3), ("</s>", 0, 3), ("\u2581the", -1, 1), ("one", -2, 1), ("o", -3, 1)]
+SENTENCEPIECE = {
+    "unigram": sentencepiece(PIECES),
+    "bpe": sentencepiece(PIECES, field(3, 0, 2) + field(40, 0, 0)),
+    "user": sentencepiece(PIECES + [("<new>", 0, 4), ("<0x41>", 0, 6)], field(45, 2, b"<unk>")),
+    "map": sentencepiece(PIECES, b"", field(2, 2, b"\x04\0\0\0\0\0\0\0a\0")),
+    "short": sentencepiece(PIECES)[:-9],
+}
+MERGES = {"plain": "#version: 0.2\na b\nab c\n", "unknown": "a x\n", "three": "a b c\n", "empty": ""}
+
+
 def features(kind, starts, ids, types, examples, first, last, offsets):
     formats = [("q", starts), ("i", ids), ("B", types), ("i", examples), ("i", first), ("i", last),
                ("i", [number for offset in offsets for number in offset])]
@@ -283,11 +308,12 @@ write("model_config", MODEL_CONFIG, as_json)
 for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_state", TRAINING_STATE),
                       ("sentence_transformer", SENTENCE_TRANSFORMER)]:
     write(target, seeds, lambda seed: seed[0].encode() + as_json(seed[1]))
-for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("texts", TEXTS), ("vocabulary", VOCABULARY), ("yaml", YAML),
-                      ("hostfile", HOSTFILE), ("dataset_card", DATASET_CARD), ("retrieval", RETRIEVAL), ("migrate", MIGRATE)]:
+for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("texts", TEXTS), ("vocabulary", VOCABULARY), ("merges", MERGES),
+                      ("yaml", YAML), ("hostfile", HOSTFILE), ("dataset_card", DATASET_CARD), ("retrieval", RETRIEVAL),
+                      ("migrate", MIGRATE)]:
     write(target, seeds, str.encode)
 for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE), ("npy", NPY), ("parquet", PARQUET),
-                      ("compressed_records", COMPRESSED_RECORDS)]:
+                      ("compressed_records", COMPRESSED_RECORDS), ("sentencepiece", SENTENCEPIECE)]:
     write(target, seeds, lambda seed: seed)
 write("pickle", PICKLE, lambda value: pickle.dumps(value, protocol=2))
 for target, seeds in [("torch_file", TORCH_FILES), ("torch_optimizer", TORCH_OPTIMIZER)]:

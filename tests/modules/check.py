@@ -25,7 +25,6 @@ FENCES = {
     "oneapi/": [],
     "gloo/": [],
     "curl/": ["hub/http.cc"],
-    "utf8proc": ["tokenizer/"],
     "histedit.h": ["apps/line_editor.cc"],
 }
 

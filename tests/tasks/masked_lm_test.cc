@@ -58,7 +58,7 @@ TEST(Masking, MasksEightInTenOfTheShareAskedFor) {
     return found / static_cast<double>(ids.size());
   };
   EXPECT_NEAR(count([](std::int32_t) { return true; }), 0.15, 0.005);
-  EXPECT_NEAR(count([&](std::int32_t id) { return id == tokenizer->mask_id(); }), 0.12, 0.005);
+  EXPECT_NEAR(count([&](std::int32_t id) { return id == tokenizer->special("mask"); }), 0.12, 0.005);
   EXPECT_NEAR(count([&](std::int32_t id) { return id == ids.front(); }), 0.015, 0.002);
 }
 

@@ -111,7 +111,7 @@ CollateOptions collate_options(const DataArguments& arguments, const TrainingArg
   return {.padding = padding_of(arguments.pad_to_max_length),
           .max_seq_length = max_seq_length,
           .pad_to_multiple_of = training.fp16 ? kFp16Multiple : 1,
-          .pad_id = tokenizer.pad_id()};
+          .pad_id = tokenizer.special("pad").value_or(0)};
 }
 
 void log_padding(const TokenRows& rows, const CollateOptions& options) {

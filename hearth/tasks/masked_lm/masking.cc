@@ -30,7 +30,7 @@ std::vector<bool> happens_for_each(std::size_t count, float probability, std::mt
 
 Masking::Masking(const tokenizer::Tokenizer& tokenizer, const MaskingOptions& options)
     : options_(options), vocab_size_(static_cast<std::uint32_t>(tokenizer.vocab_size())) {
-  const std::optional<std::int32_t> mask = tokenizer.mask_id();
+  const std::optional<std::int32_t> mask = tokenizer.special("mask");
   check(mask.has_value(),
         "the tokenizer has no mask token, which masked language modelling needs: choose another model, or another "
         "--tokenizer_name");

@@ -27,6 +27,7 @@ class TokenClassification final : public Task {
     tasks::take_files(args_, files, training);
   }
   void check_inputs(const TrainingArguments& training) const override { check_readable(args_, training); }
+  bool takes_words() const override { return true; }
   void load(const TaskSetting& setting) override;
   models::HeadSpec head() const override;
   DatasetPtr train_data() const override { return train_data_; }
