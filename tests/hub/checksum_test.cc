@@ -1,8 +1,8 @@
 #include "hearth/hub/checksum.h"
+#include "hearth/io/base64.h"
 
 #include <gtest/gtest.h>
 
-#include "hearth/hub/base64.h"
 #include "hearth/hub/http.h"
 #include "tests/support.h"
 
@@ -29,11 +29,11 @@ TEST_F(Checksum, TheETagTellsWhichOneItIs) {
 }
 
 TEST(Base64, KnownAnswers) {
-  EXPECT_EQ(base64(""), "");
-  EXPECT_EQ(base64("f"), "Zg==");
-  EXPECT_EQ(base64("fo"), "Zm8=");
-  EXPECT_EQ(base64("foo"), "Zm9v");
-  EXPECT_EQ(base64("\xff\xfe\xfd\xfc"), "//79/A==");
+  EXPECT_EQ(io::encode_base64(""), "");
+  EXPECT_EQ(io::encode_base64("f"), "Zg==");
+  EXPECT_EQ(io::encode_base64("fo"), "Zm8=");
+  EXPECT_EQ(io::encode_base64("foo"), "Zm9v");
+  EXPECT_EQ(io::encode_base64("\xff\xfe\xfd\xfc"), "//79/A==");
 }
 
 TEST(Url, OriginsAndRedirects) {
