@@ -173,6 +173,8 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const fs::path& folder, const Lo
   if (!whole.exists) config.nodes = convert_older_files(folder, settings, config);
   add_special_tokens(config);
   apply_settings(settings, named, config);
+  if (named.empty() && !node_of_type(config.nodes, "normalizer", "BertNormalizer"))
+    config.tokenizer_class = "PreTrainedTokenizerFast";  // takes tokenizer.json as it stands
   config.model_max_length = read_model_max_length(settings);
   check(io::get_string_or(settings.values, "padding_side", "right", settings.name) == "right",
         "{}: \"padding_side\" must be \"right\"; padding on the left is for decoders", settings.name);

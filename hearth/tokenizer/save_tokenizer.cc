@@ -19,12 +19,6 @@ using io::Json;
 
 constexpr int kIndent = 2;
 
-Json special_tokens_of(const PipelineConfig& config) {
-  Json tokens = Json::object();
-  for (const auto& [name, token] : config.special_names) tokens[name + "_token"] = token;
-  return tokens;
-}
-
 bool is_token_object(const Json& value) { return value.is_object() && value.contains("content"); }
 
 // Calls `change` for every special token that is an object, alone or in a list.
@@ -59,14 +53,23 @@ Json additional_special_tokens(const TokenizerFiles& read) {
   return tokens;
 }
 
-// A token that was read as an object, with how it is found in texts, stays one.
+// Names the special tokens. A token that one of the files has as an object, with how it is found in texts, stays one.
+void put_special_tokens(const PipelineConfig& config, std::initializer_list<const Json*> files, Json& json) {
+  for (const auto& [name, token] : config.special_names) {
+    const std::string key = name + "_token";
+    json[key] = token;
+    for (const Json* file : files) {
+      const Json known = file->value(key, Json());
+      if (!is_token_object(known) || known["content"] != token) continue;
+      json[key] = known;
+      break;
+    }
+  }
+}
+
 Json make_special_tokens_map(const PipelineConfig& config, const TokenizerFiles& read) {
   Json json = read.special_tokens_map;
-  const Json names = special_tokens_of(config);
-  for (const auto& [key, name] : names.items()) {
-    const Json known = json.value(key, Json());
-    if (!known.is_object() || known.value("content", Json()) != name) json[key] = name;
-  }
+  put_special_tokens(config, {&read.special_tokens_map}, json);
   if (const Json more = additional_special_tokens(read); !more.empty()) json["additional_special_tokens"] = more;
   for_each_token_object(json, [](Json& token) { token.erase("__type"); });
   return json;
@@ -87,7 +90,10 @@ Json make_tokenizer_config(const PipelineConfig& config, const TokenizerFiles& r
   Json json = read.settings;
   json.update({{"added_tokens_decoder", std::move(decoder)}, {"tokenizer_class", std::move(tokenizer_class)}});
   json.update(bert_settings(config));
-  json.update(special_tokens_of(config));
+  if (special_tokens_map_counts(read.settings))
+    put_special_tokens(config, {&read.special_tokens_map, &read.settings}, json);
+  else
+    put_special_tokens(config, {&read.settings}, json);
   if (special_tokens_map_counts(read.settings)) complete(json, read.special_tokens_map);
   if (const Json more = additional_special_tokens(read); !more.empty()) json["additional_special_tokens"] = more;
   for_each_token_object(json, [](Json& token) { token["__type"] = "AddedToken"; });  // or transformers sees a dict

@@ -59,7 +59,7 @@ TEST(PipelineTokenizer, ReadsMergesAndVocabulary) {
 
 TEST(PipelineTokenizer, AddsASpaceBeforeTheWordsOfRoberta) {
   TemporaryPlace place;
-  load_tokenizer(kGoldens / "roberta-bpe")->save(place.path());
+  fs::copy(kGoldens / "roberta-bpe" / "tokenizer.json", place.path() / "tokenizer.json");
   io::replace_file(place.path() / "config.json", R"({"model_type": "roberta"})");
   const auto plain = load_tokenizer(place.path()), words = load_tokenizer(place.path(), {.takes_words = true});
   EXPECT_EQ(words->pieces("the").ids, plain->pieces(" the").ids);
