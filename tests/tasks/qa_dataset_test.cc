@@ -90,8 +90,8 @@ TEST(QaDataset, LabelsAsTheReferenceLabelsPaddedWindows) {
 
 TEST(QaDataset, WithoutLabels) {
   QaFeatures features = some_features();
-  features.start_positions.clear();
-  features.end_positions.clear();
+  features.start_positions.own().clear();
+  features.end_positions.own().clear();
   const Numbers indices{2};
   EXPECT_TRUE(collated(features, {}, indices, 0).labels.empty());
   const Numbers beyond{3};

@@ -98,7 +98,8 @@ TEST(QaPostprocess, NoAnswerByThreshold) {
 
 TEST(QaPostprocess, TheLowestNullScoreOfTheWindowsCounts) {
   const OneWindow window;
-  QaFeatures two = QaFeatures::joined({window.features, window.features});
+  QaFeatures two = window.features;
+  two.append(window.features);
   const std::vector<float> high{5, 1, 0, 0, 0}, low{-5, 0, 1, 0, 0};
   const std::vector<QaLogits> logits{{high, high}, {low, low}};
   const auto prediction =
