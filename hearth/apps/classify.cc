@@ -75,23 +75,22 @@ void add_line(tasks::TextRows& rows, const std::string& line) {
 }
 
 // Lines without a pair are single texts, and those of a file are all of one kind.
-tasks::TextRows finished(tasks::TextRows rows) {
+tasks::TextRows finished(tasks::TextRows rows, const std::string& file) {
   std::size_t pairs = 0;
   for (const std::string& second : rows.second) pairs += !second.empty();
   if (pairs == 0) rows.second.clear();
   check(pairs == 0 || pairs == rows.first.size(),
-        "{}: {} of {} lines have a tab, which separates the texts of a pair; give all lines one, or none", rows.file,
-        pairs, rows.first.size());
+        "{}: {} of {} lines have a tab, which separates the texts of a pair; give all lines one, or none", file, pairs,
+        rows.first.size());
   return rows;
 }
 
 tasks::TextRows lines_of(const std::string& file) {
-  const io::MappedFile contents(file);
-  tasks::TextRows rows{file, {}, {}, std::nullopt};
-  data::TextLines lines(contents.text(), file);
+  tasks::TextRows rows;
+  data::TextLines lines{io::TextBuffer(file)};
   for (std::string_view line; lines.next(line);) add_line(rows, std::string(line));
   check(rows.size() > 0, "{} is empty; write one text per line", file);
-  return finished(std::move(rows));
+  return finished(std::move(rows), file);
 }
 
 tasks::TextRows rows_of(const ClassifyArguments& args) {
@@ -125,9 +124,9 @@ void classify_file(tasks::TextClassifier& classifier, const ClassifyArguments& a
 }
 
 void classify_line(tasks::TextClassifier& classifier, const std::string& line, const ClassifyArguments& args) {
-  tasks::TextRows rows{"standard input", {}, {}, std::nullopt};
+  tasks::TextRows rows;
   add_line(rows, line);
-  print_classes(classifier, finished(std::move(rows)).texts(), args);
+  print_classes(classifier, finished(std::move(rows), "standard input").texts(), args);
 }
 
 }  // namespace
