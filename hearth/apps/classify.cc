@@ -86,9 +86,8 @@ tasks::TextRows finished(tasks::TextRows rows, const std::string& file) {
 }
 
 tasks::TextRows lines_of(const std::string& file) {
-  const io::MappedFile contents(file);
   tasks::TextRows rows;
-  data::TextLines lines(contents.text(), file);
+  data::TextLines lines{io::TextBuffer(file)};
   for (std::string_view line; lines.next(line);) add_line(rows, std::string(line));
   check(rows.size() > 0, "{} is empty; write one text per line", file);
   return finished(std::move(rows), file);

@@ -73,7 +73,7 @@ TEST(QaArguments, Checks) {
   EXPECT_EQ(error_of({"--model_name_or_path", "DIR", "--train_file", "a.json"}),
             "there is nothing to do: add --do_train, --do_eval and/or --do_predict");
   EXPECT_EQ(error_of(command({"--train_file", "a.txt"})),
-            "--train_file a.txt: the file's name must end in .json, .jsonl, .csv or .tsv");
+            "--train_file a.txt: the file's name must end in .json, .jsonl, .csv, .tsv or .parquet");
   EXPECT_EQ(error_of(command({"--train_file", "a.jsonl"})), "");
   EXPECT_EQ(error_of(command({"--do_predict"})), "--do_predict needs --test_file");
   EXPECT_EQ(error_of(command({"--train_file", "None"})), "--do_train needs --train_file");

@@ -239,8 +239,8 @@ TEST_F(TextClassificationTest, BadFiles) {
   EXPECT_TRUE(contains(error(train_file("sentence,label\n")), "train.csv"));
   EXPECT_TRUE(contains(error(train_file("sentence,label\n\"a,x\nb,y\n")), "quote"));
   EXPECT_TRUE(contains(error("--do_train --train_file " + (folder_ / "none.csv").string()), "none.csv"));
-  EXPECT_TRUE(
-      contains(error("--do_train --train_file train.xlsx"), "the file's name must end in .json, .jsonl, .csv or .tsv"));
+  EXPECT_TRUE(contains(error("--do_train --train_file train.xlsx"),
+                       "the file's name must end in .json, .jsonl, .csv, .tsv or .parquet"));
 }
 
 TEST_F(TextClassificationTest, TokenizerOfAnotherModel) {
