@@ -53,6 +53,15 @@ void read_special_token(const SettingsFile& file, const std::string& name, Pipel
   }
 }
 
+// Classes whose mask token includes the spaces before it say so themselves, unless a file has the token as an object.
+void put_mask(const TokenizerClass* known, std::initializer_list<const SettingsFile*> files, PipelineConfig& config) {
+  if (!known || !known->mask_takes_spaces) return;
+  std::string mask = known->special_names.at("mask");
+  for (const SettingsFile* file : files)
+    if (const Json* value = file->find("mask_token"); value && value->is_string()) mask = value->get<std::string>();
+  put(config.added_tokens, {.content = mask, .lstrip = true});
+}
+
 void read_special_tokens(const SettingsFile& file, PipelineConfig& config) {
   for (const char* name : kSpecialNames) read_special_token(file, name, config);
   for (const std::string_view key : {"additional_special_tokens", "extra_special_tokens"}) {
@@ -168,8 +177,14 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const fs::path& folder, const Lo
     read_added_tokens(SettingsFile(folder / "added_tokens.json"), config);
   }
   read_added_tokens_decoder(settings, config);
-  read_special_tokens(settings, config);
-  if (special_tokens_map_counts(settings.values)) read_special_tokens(names, config);
+  if (special_tokens_map_counts(settings.values)) {
+    put_mask(known, {&settings, &names}, config);
+    read_special_tokens(settings, config);
+    read_special_tokens(names, config);
+  } else {
+    put_mask(known, {&settings}, config);
+    read_special_tokens(settings, config);
+  }
   if (!whole.exists) config.nodes = convert_older_files(folder, settings, config);
   add_special_tokens(config);
   apply_settings(settings, named, config);

@@ -61,14 +61,12 @@ bool is_of_type(const Json& nodes, std::string_view key, std::string_view type) 
 }  // namespace
 
 void add_special_tokens(PipelineConfig& config) {
-  const TokenizerClass* known = find_class(config.tokenizer_class);
   auto& tokens = config.added_tokens;
   for (const char* name : kSpecialNames) {
     const auto token = config.special_names.find(name);
     if (token == config.special_names.end()) continue;
     if (std::ranges::find(tokens, token->second, &AddedToken::content) != tokens.end()) continue;
-    const bool takes_spaces = known && known->mask_takes_spaces && token->first == "mask";
-    tokens.push_back({.content = token->second, .lstrip = takes_spaces});
+    tokens.push_back({.content = token->second});
   }
 }
 

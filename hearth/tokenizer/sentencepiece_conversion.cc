@@ -255,12 +255,14 @@ Json convert_sentencepiece(const SentencePieceModel& model, Conversion conversio
   check(conversion != Conversion::llama || io::get_bool_or(settings.values, "legacy", true, settings.name),
         "{}: \"legacy\" false is supported with a tokenizer.json alone", settings.name);
   const ScoredTokens tokens = tokens_of(model, conversion);
-  for (const auto& [text, score, type] : model.pieces) {
-    const bool is_added = type == Type::control || type == Type::user_defined;
-    const auto& known = config.added_tokens;
-    if (is_added && std::ranges::find(known, text, &AddedToken::content) == known.end())
-      config.added_tokens.push_back({.content = text, .special = type == Type::control});
-  }
+  const auto add = [&tokens_added = config.added_tokens](AddedToken token) {
+    if (std::ranges::find(tokens_added, token.content, &AddedToken::content) == tokens_added.end())
+      tokens_added.push_back(std::move(token));
+  };
+  for (const auto& [text, score, type] : model.pieces)
+    if (type == Type::control || type == Type::user_defined) add({.content = text, .special = type == Type::control});
+  if (conversion == Conversion::deberta_v2)  // its class has the unknown token looked for in normalised text
+    add({.content = config.special_names.at("unk"), .normalized = true});
   const bool add_prefix_space = io::get_bool_or(settings.values, "add_prefix_space", true, settings.name);
   Nodes nodes;
   nodes.normalizer = make_normalizer_node(model, conversion, settings);
