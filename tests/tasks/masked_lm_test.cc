@@ -161,7 +161,7 @@ TEST_F(MaskedLmTask, RefusesWhatItCannotUse) {
     EXPECT_TRUE(contains(error(flags), part)) << error(flags);
   };
   expect("--train_file " + file("blank.txt", "\n \n"), "blank.txt has no text");
-  expect("--train_file " + file("empty.txt", ""), "empty.txt has no text");
+  expect("--train_file " + file("empty.txt", ""), "empty.txt holds no records");
   expect("--train_file " + file("nothing.jsonl", "{}\n"), "nothing.jsonl holds no records");
   expect("--train_file " + file("few.txt", "one\ntwo\nthree\n"), "few.txt has 3 rows, too few");
   expect("--mlm_probability 0" + text, "--mlm_probability is 0; it must lie above 0 and below 1");
