@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "hearth/base/check.h"
+#include "hearth/base/progress.h"
 #include "hearth/base/rounding.h"
 #include "hearth/data/prefetch.h"
 #include "hearth/train/collate.h"
-#include "hearth/base/progress.h"
 #include "hearth/train/results.h"
 #include "hearth/train/trainer_core.h"
 

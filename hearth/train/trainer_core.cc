@@ -5,14 +5,28 @@
 #include <utility>
 
 #include "hearth/base/check.h"
+#include "hearth/base/progress.h"
 #include "hearth/io/json.h"
+#include "hearth/io/torch_file.h"
 #include "hearth/metrics/metrics_json.h"
+#include "hearth/ops/cast.h"
 #include "hearth/parallel/broadcast_weights.h"
 #include "hearth/train/agreed_values.h"
-#include "hearth/base/progress.h"
 #include "hearth/train/results.h"
 
 namespace hearth {
+namespace {
+
+// pytorch_model.bin beside model.safetensors, for programs that read files of PyTorch alone.
+void write_torch_weights(const ParameterStore& parameters, const std::filesystem::path& folder) {
+  io::TorchWriter file(folder / "pytorch_model.bin");
+  io::PickleValue::Dict weights;
+  for (const NamedParameter& each : parameters.named())
+    weights.items.emplace_back(each.name, file.tensor(ops::in_dtype(each.value, DType::f32)));
+  file.commit(weights);
+}
+
+}  // namespace
 
 TrainerCore::TrainerCore(std::shared_ptr<nn::Model> its_model, TrainingArguments settings, TrainerOptions its_options)
     : model(std::move(its_model)),
@@ -61,6 +75,7 @@ StepOptions TrainerCore::step_options() const {
 
 void TrainerCore::save_model(const std::filesystem::path& folder) const {
   model->save_pretrained(folder);
+  if (args.save_format != SaveFormat::safetensors) write_torch_weights(model->parameters(), folder);
   if (options.save_beside) options.save_beside(folder);
 }
 

@@ -178,9 +178,11 @@ void declare_saving(Arguments& options, TrainingArguments& args) {
               "keep at most N checkpoints, deleting the oldest; 0: keep all");
   options.add("save_only_model", &args.save_only_model,
               "save only the model in checkpoints, without the state that resuming needs");
-  options.add("save_format", choice(&args.save_format),
-              "files of the state in checkpoints: pytorch writes optimizer.pt, scheduler.pt, scaler.pt and "
-              "rng_state.pth, from which the Trainer resumes; pytorch_v5 is for RoBERTa and transformers 5");
+  options.add(
+      "save_format", choice(&args.save_format),
+      "files of checkpoints: pytorch writes optimizer.pt, scheduler.pt, scaler.pt and rng_state.pth, from which the "
+      "Trainer resumes, and pytorch_model.bin beside model.safetensors; pytorch_v5 is for RoBERTa and "
+      "transformers 5");
   options.add("load_best_model_at_end", &args.load_best_model_at_end,
               "load the best checkpoint, not the last, when training ends");
   options.add("metric_for_best_model", &args.metric_for_best_model,

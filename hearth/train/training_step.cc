@@ -48,7 +48,8 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
     result.flops += model.training_flops(*batch);
     if (&batch == &micro_batches.back()) {
       const double stop = options.stop_requested && options.stop_requested() ? 1 : 0;
-      ddp.start_backward(tape, loss, result.loss_grad, std::array{result.loss / world, result.tokens, result.flops, stop});
+      ddp.start_backward(tape, loss, result.loss_grad,
+                         std::array{result.loss / world, result.tokens, result.flops, stop});
     } else {
       tape.backward(loss, result.loss_grad);
     }

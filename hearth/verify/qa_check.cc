@@ -6,9 +6,9 @@
 #include <unordered_map>
 
 #include "hearth/base/check.h"
-#include "hearth/io/sha256.h"
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
+#include "hearth/io/sha256.h"
 #include "hearth/tasks/question_answering/examples.h"
 #include "hearth/tasks/question_answering/postprocess.h"
 #include "hearth/tasks/question_answering/preprocess.h"

@@ -88,7 +88,8 @@ TEST_F(BadInput, BrokenRecordsAreNamed) {
     }
   }
   write("broken.json", "{\"data\": [" + good);
-  expect_error("--do_train --train_file broken.json", {"broken.json", "after record 1 a comma or the end of the list is missing"});
+  expect_error("--do_train --train_file broken.json",
+               {"broken.json", "after record 1 a comma or the end of the list is missing"});
   write("broken.json", "{\"data\": []}");
   expect_error("--do_train --train_file broken.json", {"broken.json", "no questions"});
   write("broken.csv", "");

@@ -113,8 +113,7 @@ TEST_F(Commands, EnvSaysWhatAReportOfASpeedNeeds) {
     libraries.insert(name);
     EXPECT_NE(version.get<std::string>().find_first_of("123456789"), std::string::npos) << name << version;
   }
-  EXPECT_EQ(libraries,
-            std::set<std::string>({"oneDNN", "Highway", "hwloc", "OpenMP", "fmt", "nlohmann-json"}));
+  EXPECT_EQ(libraries, std::set<std::string>({"oneDNN", "Highway", "hwloc", "OpenMP", "fmt", "nlohmann-json"}));
   EXPECT_EQ(json.at("environment").at("OMP_PROC_BIND"), "close");
   EXPECT_EQ(json.at("environment").at("ONEDNN_MAX_CPU_ISA"), "ALL");
   const auto& found = json.at("instruction_sets_found");

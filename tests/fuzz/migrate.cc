@@ -1,6 +1,5 @@
 // Shell commands and Python scripts for other programs.
 #include "hearth/migrate/migration.h"
-
 #include "tests/fuzz/fuzz.h"
 
 using namespace hearth;

@@ -1,9 +1,9 @@
 #include "hearth/hub/checksum.h"
-#include "hearth/io/base64.h"
 
 #include <gtest/gtest.h>
 
 #include "hearth/hub/http.h"
+#include "hearth/io/base64.h"
 #include "tests/support.h"
 
 namespace hearth::hub {

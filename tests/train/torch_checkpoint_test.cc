@@ -1,5 +1,6 @@
 // Checkpoints in the format of PyTorch: those of the Trainer (tests/fixtures/torch/checkpoint) are read, and Hearth's
 // own are read back.
+#include "hearth/io/model_weights.h"
 #include "hearth/io/torch_file.h"
 #include "hearth/train/checkpoint_state.h"
 #include "hearth/train/torch_optimizer.h"
@@ -124,6 +125,25 @@ TEST_P(SavedAsPyTorch, ContinuesBitForBit) {
 
 INSTANTIATE_TEST_SUITE_P(WithEveryOptimizer, SavedAsPyTorch,
                          testing::Values("adamw_torch", "adamw_hf", "sgd", "adagrad", "rmsprop", "adafactor"));
+
+TEST_F(TrainerTest, PyTorchModelBinHasTheWeights) {
+  TrainingArguments args = arguments();
+  args.save_strategy = Strategy::steps;
+  args.save_steps = 5;
+  args.save_format = SaveFormat::pytorch;
+  ToyModel model;
+  ToyTrainer(model, args, toy_dataset(24)).train();
+  const std::filesystem::path checkpoint = folder_ / "out" / "checkpoint-5", alone = folder_ / "alone";
+  std::filesystem::create_directory(alone);
+  std::filesystem::copy_file(checkpoint / "pytorch_model.bin", alone / "pytorch_model.bin");
+  const io::ModelWeights expected = io::ModelWeights::open(checkpoint), found = io::ModelWeights::open(alone);
+  EXPECT_EQ(found.names(), expected.names());
+  for (const std::string& name : expected.names()) {
+    const Tensor a = found.tensor(name), b = expected.tensor(name);
+    ASSERT_EQ(a.shape(), b.shape()) << name;
+    EXPECT_TRUE(std::equal(a.data<float>(), a.data<float>() + a.size(), b.data<float>())) << name;
+  }
+}
 
 TEST_F(TrainerTest, PyTorchHasNoPlaceForLion) {
   TrainingArguments args = arguments();

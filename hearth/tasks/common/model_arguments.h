@@ -11,7 +11,7 @@ namespace hearth::tasks {
 
 // ModelArguments of the run_*.py scripts, and which parameters to freeze.
 struct ModelArguments {
-  std::string model_name_or_path;  // a folder, or a name on the Hub; empty: the model starts from nothing
+  std::string model_name_or_path;         // a folder, or a name on the Hub; empty: the model starts from nothing
   std::optional<std::string> model_type;  // of a model that starts from nothing
   std::optional<std::string> config_name, tokenizer_name;
   std::optional<std::string> cache_dir, token;
