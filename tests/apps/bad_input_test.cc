@@ -88,7 +88,7 @@ TEST_F(BadInput, BrokenRecordsAreNamed) {
     }
   }
   write("broken.json", "{\"data\": [" + good);
-  expect_error("--do_train --train_file broken.json", {"broken.json", "not valid JSON", "line 1"});
+  expect_error("--do_train --train_file broken.json", {"broken.json", "not valid JSON", "after record 1"});
   write("broken.json", "{\"data\": []}");
   expect_error("--do_train --train_file broken.json", {"broken.json", "no questions"});
   write("broken.csv", "");
