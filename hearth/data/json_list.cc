@@ -108,7 +108,8 @@ bool JsonList::next(io::Json& item) {
     return false;
   }
   if (number_ > 0) {
-    check(first == ',', "{}: after record {} a comma or the end of the list is missing", text_.name(), number_);
+    check(first == ',', "{} is not valid JSON: after record {} a comma or the end of the list is missing", text_.name(),
+          number_);
     text_.consume(1);
     next_character();
   }

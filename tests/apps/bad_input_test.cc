@@ -35,7 +35,7 @@ TEST_F(BadInput, Flags) {
   expect_error("--do_train --lr_scheduler_type slow", {"lr_scheduler_type", "slow", "linear"});
   expect_error("--do_train --lr_scheduler_kwargs '{\"powr\": 2}'", {"powr", "power"});
   expect_error("--do_train --max_isa sse2", {"sse2", "avx2"});
-  expect_error("--do_train --dataset_name ../squad", {"../squad is neither a folder nor the name of a data set"});
+  expect_error("--do_train --dataset_name squad", {"--dataset_name", "--train_file"});
   expect_error("--do_train --load_best_model_at_end", {"--load_best_model_at_end", "--eval_strategy"});
   expect_error("--do_train --eval_on_start", {"--eval_on_start needs something to evaluate on"});
   expect_error("--do_train --resume_from_checkpoint nowhere", {"--resume_from_checkpoint", "nowhere"});
@@ -88,8 +88,7 @@ TEST_F(BadInput, BrokenRecordsAreNamed) {
     }
   }
   write("broken.json", "{\"data\": [" + good);
-  expect_error("--do_train --train_file broken.json",
-               {"broken.json", "after record 1 a comma or the end of the list is missing"});
+  expect_error("--do_train --train_file broken.json", {"broken.json", "not valid JSON", "after record 1"});
   write("broken.json", "{\"data\": []}");
   expect_error("--do_train --train_file broken.json", {"broken.json", "no questions"});
   write("broken.csv", "");
