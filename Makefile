@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-kill test-onednn3 test-peers test-soak test-asan test-tsan test-clang test-fuzz bench docs library install format lint clean
+.PHONY: deps deps-lint build demo test test-kill test-onednn3 test-guides test-peers test-tokenizers test-soak test-asan test-tsan test-clang test-fuzz bench docs library install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -35,10 +35,23 @@ test-onednn3: deps
 	@scripts/install_deps python3-venv
 	scripts/test_onednn3
 
-# Files pass between Hearth and transformers 4.57 and 5, which are installed into the build folder (6 GB).
+# Files pass between Hearth and transformers 4.57 and 5, huggingface_hub and datasets, which are installed into the build
+# folder (6 GB).
 test-peers: build
 	@scripts/install_deps python3-venv
 	scripts/test_peers $(BUILD)
+
+# Runs every command of docs/migrating.md, online and offline, against a server that stands in for the Hub.
+test-guides: deps
+	@scripts/install_backends $(BUILD)
+	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target hearth
+	scripts/test_guides $(BUILD)
+
+# Tokenizers of every kind against Hugging Face's library, which is installed into the build folder.
+test-tokenizers: deps
+	@scripts/install_deps python3-venv
+	scripts/test_tokenizers $(BUILD)
 
 # Trains for half an hour, or SOAK_SECONDS, and fails if memory, descriptors, threads or files grow.
 test-soak: build

@@ -7,9 +7,8 @@
 namespace {
 
 struct Options {
-  std::string model_name_or_path = "bert-base-cased", train_file = "glue/mrpc/train",
-              validation_file = "glue/mrpc/validation";
-  std::optional<std::string> mixed_precision;
+  std::string model_name_or_path = "bert-base-cased";
+  std::optional<std::string> train_file, validation_file, mixed_precision;
   bool cpu = false;
   std::int64_t seed = 42, num_epochs = 3, batch_size = 16;
   double learning_rate = 2e-5;
@@ -19,7 +18,8 @@ Options parse(int argc, char** argv) {
   Options args;
   hearth::Arguments options("nlp_example", "Fine-tunes BERT on MRPC with an Accelerator.");
   options.add("model_name_or_path", &args.model_name_or_path, "folder or name of a pretrained model");
-  options.add("train_file", &args.train_file, "MRPC's train.tsv, or records with sentence1, sentence2 and label");
+  options.add("train_file", &args.train_file,
+              "MRPC's train.tsv, or records with sentence1, sentence2 and label; from the Hub if not given");
   options.add("validation_file", &args.validation_file, "the same for validation");
   options.add("mixed_precision", &args.mixed_precision, "no, fp16 or bf16").choices({"no", "fp16", "bf16"});
   options.add("cpu", &args.cpu, "accepted; there is nothing else");
@@ -28,6 +28,12 @@ Options parse(int argc, char** argv) {
   options.parse(std::vector<std::string>(argv + 1, argv + argc));
   if (options.wants_help()) std::puts(options.help().c_str()), std::exit(0);
   return args;
+}
+
+void take_mrpc_from_hub(Options& args) {
+  const hearth::hub::DatasetFiles mrpc = hearth::hub::find_dataset({.name = "glue", .config = "mrpc"});
+  args.train_file = mrpc.splits.at("train").front();
+  args.validation_file = mrpc.splits.at("validation").front();
 }
 
 hearth::DatasetPtr encode(const std::string& file, const hearth::Tokenizer& tokenizer, std::int64_t max_length) {
@@ -48,15 +54,16 @@ std::vector<std::int64_t> predictions_of(const hearth::Tensor& logits) {
   return labels;
 }
 
-void train(const Options& args) {
+void train(Options args) {
   hearth::Accelerator accelerator(
       {.mixed_precision = args.mixed_precision, .seed = static_cast<std::uint64_t>(args.seed)});
+  if (!args.train_file || !args.validation_file) take_mrpc_from_hub(args);
   const auto tokenizer = hearth::AutoTokenizer::from_pretrained(args.model_name_or_path);
   const std::int64_t max_length = std::min<std::int64_t>(tokenizer->model_max_length(), 512);
   const hearth::DataLoader train_data(
-      encode(args.train_file, *tokenizer, max_length),
+      encode(*args.train_file, *tokenizer, max_length),
       {.batch_size = args.batch_size, .shuffle = true, .seed = args.seed, .drop_last = true});
-  const hearth::DataLoader eval_data(encode(args.validation_file, *tokenizer, max_length), {.batch_size = 32});
+  const hearth::DataLoader eval_data(encode(*args.validation_file, *tokenizer, max_length), {.batch_size = 32});
   const auto pretrained = hearth::AutoModelForSequenceClassification::from_pretrained(
       args.model_name_or_path, {.seed = static_cast<std::uint64_t>(args.seed)});
   const auto adamw = hearth::optim::adamw(pretrained->parameters(), {.lr = args.learning_rate});

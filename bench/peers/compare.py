@@ -286,7 +286,7 @@ def parse_options():
     parser.add_argument("--python", default=sys.executable, help="the Python that has PyTorch")
     parser.add_argument("--ipex_python", help="the Python that has IPEX, for -ipex and -fastbert; --python otherwise")
     parser.add_argument("--model", default="bert-base", choices=sorted(SIZES))
-    parser.add_argument("--head", default="qa", choices=["qa", "classification"])
+    parser.add_argument("--head", default="qa", choices=["qa", "classification", "mlm"])
     parser.add_argument("--fused", action="store_true", help="PyTorch updates with fused AdamW")
     parser.add_argument("--batch", type=int, default=12)
     parser.add_argument("--seq", type=int, default=384)

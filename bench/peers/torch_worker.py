@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 VOCABULARY, POSITIONS, DROPOUT = 30522, 512, 0.1
+MASKED, MASK_ID = 0.15, 103  # share of the tokens in masked language modelling, and [MASK]
 FORMATS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -52,6 +53,7 @@ class PlainBert(nn.Module):
         self.layers = nn.ModuleList(Layer(hidden, heads, intermediate) for _ in range(layers))
         self.head = head
         self.pooler, self.outputs = nn.Linear(hidden, hidden), nn.Linear(hidden, 2)
+        self.transform_norm, self.bias = nn.LayerNorm(hidden, eps=1e-12), nn.Parameter(torch.zeros(VOCABULARY))
 
     def forward(self, input_ids, attention_mask, token_type_ids, labels=None, start_positions=None, end_positions=None):
         places = torch.arange(input_ids.shape[1])
@@ -59,6 +61,10 @@ class PlainBert(nn.Module):
         mask = (1.0 - attention_mask[:, None, None, :].float()) * -1e4
         for layer in self.layers:
             x = layer(x, mask)
+        if self.head == "mlm":
+            x = self.transform_norm(F.gelu(self.pooler(x)))
+            logits = F.linear(x, self.words.weight, self.bias).float()
+            return F.cross_entropy(logits.view(-1, VOCABULARY), labels.view(-1))
         if self.head == "classification":
             pooled = self.dropout(torch.tanh(self.pooler(x[:, 0])))
             return F.cross_entropy(self.outputs(pooled).float(), labels)
@@ -69,10 +75,12 @@ class PlainBert(nn.Module):
 def make_model(sizes, head, **settings):
     layers, hidden, heads, intermediate = sizes
     try:
-        from transformers import (BertConfig, BertForQuestionAnswering, BertForSequenceClassification, __version__)
+        from transformers import (BertConfig, BertForMaskedLM, BertForQuestionAnswering,
+                                  BertForSequenceClassification, __version__)
         config = BertConfig(num_hidden_layers=layers, hidden_size=hidden, num_attention_heads=heads,
                             intermediate_size=intermediate, **settings)
-        made = BertForSequenceClassification if head == "classification" else BertForQuestionAnswering
+        made = {"qa": BertForQuestionAnswering, "classification": BertForSequenceClassification,
+                "mlm": BertForMaskedLM}[head]
         return made(config), "transformers " + __version__
     except ImportError:
         return PlainBert(layers, hidden, heads, intermediate, head), "a plain BERT of the same shapes"
@@ -84,6 +92,10 @@ def make_batch(lengths, padded, head):
     for row, length in enumerate(lengths):
         mask[row, :length] = 1
     inputs = {"input_ids": ids * mask, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)}
+    if head == "mlm":
+        masked = (torch.rand(ids.shape) < MASKED) & mask.bool()
+        return {**inputs, "input_ids": inputs["input_ids"].masked_fill(masked, MASK_ID),
+                "labels": ids.masked_fill(~masked, -100)}
     if head == "classification":
         return {**inputs, "labels": torch.tensor([random.randrange(2) for _ in lengths])}
     return {**inputs,

@@ -122,8 +122,11 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   run.arguments.add(
       "lengths", &options.lengths,
       "file of sequence lengths, one per line, used instead of --seq; batches are packed without padding");
-  run.arguments.add("head", &head, "question answering, or classification of sequences")
-      .choices({"qa", "classification"});
+  run.arguments
+      .add("head", &head,
+           "question answering, classification of sequences, or masked language modelling of 15 % of "
+           "the tokens")
+      .choices({"qa", "classification", "mlm"});
   run.arguments.add("freeze_layers", &options.freeze_layers, "freeze the embeddings and the first N layers")
       .at_least(0);
   run.arguments.add("dtype", choice(&options.dtype, kMatmulDtypes), "dtype of matmuls");
@@ -144,6 +147,7 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
                           "hearth launch --num_processes 2 bench train --model bert-base"});
   if (!run.begin(words)) return 0;
   if (head == "classification") options.head = models::HeadKind::sequence_classification;
+  if (head == "mlm") options.head = models::HeadKind::masked_lm;
   options.distribution = data_parallel_options(training);
   if (in_turn) options.before_step = stop_until_continued;
   training.num_threads = run.threads;

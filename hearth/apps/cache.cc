@@ -4,7 +4,7 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
-#include "hearth/io/hub_cache.h"
+#include "hearth/io/user_folders.h"
 
 namespace hearth::apps {
 namespace {

@@ -9,8 +9,8 @@
 #include "hearth/data/record_format.h"
 #include "hearth/data/table.h"
 #include "hearth/data/text_lines.h"
+#include "hearth/hub/model.h"
 #include "hearth/io/file.h"
-#include "hearth/io/hub_cache.h"
 #include "hearth/io/json.h"
 #include "hearth/tasks/text_classification/classifier.h"
 #include "hearth/tasks/text_classification/columns.h"
@@ -141,10 +141,11 @@ int classify(std::span<const std::string> words) {
   if (!parse_or_print_help(arguments, words)) return 0;
   check_usage(args);
   if (args.file) io::check_readable(*args.file);
-  tasks::TextClassifier classifier(io::find_model(args.model, "", "main"), {args.max_seq_length, args.batch_size,
-                                                                            args.bf16   ? DType::bf16
-                                                                            : args.fp16 ? DType::f16
-                                                                                        : DType::f32});
+  tasks::TextClassifier classifier(hub::find_model(args.model, hub::ModelParts::all),
+                                   {args.max_seq_length, args.batch_size,
+                                    args.bf16   ? DType::bf16
+                                    : args.fp16 ? DType::f16
+                                                : DType::f32});
   if (args.file) {
     classify_file(classifier, args);
   } else if (args.text) {

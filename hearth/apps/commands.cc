@@ -4,9 +4,9 @@
 #include "hearth/apps/command.h"
 #include "hearth/apps/run_task.h"
 #include "hearth/base/log.h"
+#include "hearth/base/progress.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
-#include "hearth/train/progress.h"
 
 namespace hearth::apps {
 
@@ -18,6 +18,11 @@ const std::vector<Command> kOthers{
     {"ask", "ask a fine-tuned model questions about a text", ask},
     {"tag", "find the entities of texts with a fine-tuned model", tag},
     {"classify", "classify texts with a fine-tuned model", classify},
+    {"embed", "turn texts into embeddings", embed},
+    {"search", "find the texts that are nearest to a query", search},
+    {"rerank", "order texts by how well they answer a query", rerank},
+    {"download", "download a model or a data set from the Hub", download},
+    {"upload", "upload a folder to the Hub", upload},
     {"train_tokenizer", "train a WordPiece tokenizer on text files", train_tokenizer},
     {"init_model", "create a model with random weights from a config.json and a tokenizer", init_model},
     {"verify", "compare this build with reference results of PyTorch and transformers", verify},
@@ -26,6 +31,7 @@ const std::vector<Command> kOthers{
     {"launch", "run a command, a Python script or a program in several processes, each on its own cores", launch},
     {"test", "check that the processes of your configuration can train together", test},
     {"estimate-memory", "estimate the memory that training a model needs", estimate_memory},
+    {"migrate", "turn a command or script for PyTorch, IPEX or Accelerate into one for hearth", migrate},
     {"cache", "show or clear the cache of prepared data", cache},
     {"env", "describe this machine and this build, for a bug report", env},
 };

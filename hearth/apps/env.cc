@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
+#include <array>
+
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
 #include "hearth/base/check.h"
@@ -20,7 +23,6 @@
 #include "hearth/kernels/gemm/gemm.h"
 #include "hearth/kernels/gemm/onednn.h"
 #include "hearth/kernels/simd/simd.h"
-#include "hearth/tokenizer/unicode.h"
 
 namespace hearth::apps {
 namespace {
@@ -64,7 +66,12 @@ io::Json backends() {
   return json;
 }
 
-bool is_private(std::string_view variable) { return variable == "HOME" || variable == "HEARTH_JOB_TOKEN"; }
+// A report of a bug may go anywhere. A proxy's address may contain a password.
+bool is_private(std::string_view variable) {
+  constexpr std::array<std::string_view, 5> kPrivate{"HOME", "HEARTH_JOB_TOKEN", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN",
+                                                     "https_proxy"};
+  return std::ranges::find(kPrivate, variable) != kPrivate.end();
+}
 
 io::Json describe() {
   const cpu::Topology& topology = cpu::topology();
@@ -100,7 +107,6 @@ io::Json describe() {
       {"Highway", kernels::highway_version()},
       {"hwloc", cpu::hwloc_version()},
       {"OpenMP", cpu::openmp_runtime()},
-      {"utf8proc", tokenizer::utf8proc_version()},
       {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
       {"nlohmann-json",
        fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)}};

@@ -74,6 +74,7 @@ std::string short_name(const std::string& format) {
 
 models::HeadKind head_named(std::string_view name) {
   if (name == "classification") return models::HeadKind::sequence_classification;
+  if (name == "mlm") return models::HeadKind::masked_lm;
   return name == "ner" ? models::HeadKind::token_classification : models::HeadKind::question_answering;
 }
 
@@ -94,8 +95,9 @@ int estimate_memory(std::span<const std::string> words) {
   arguments.positional("MODEL", &model,
                        "model folder, model name in the Hugging Face cache, or bert-tiny, bert-mini, ..., bert-large");
   arguments.add("config_overrides", &overrides, "fields of config.json to change: hidden_size=512,num_hidden_layers=6");
-  arguments.add("head", &head, "question answering, classification of sequences, or of tokens")
-      .choices({"qa", "classification", "ner"});
+  arguments
+      .add("head", &head, "question answering, classification of sequences, or of tokens, or masked language modelling")
+      .choices({"qa", "classification", "ner", "mlm"});
   arguments.add("batch", &sizes.batch, "batch size per process").at_least(1);
   arguments.add("seq", &sizes.seq, "tokens per sequence").at_least(1);
   arguments.add("dtypes", &dtypes, "dtypes: fp32, bf16, fp16; also float32, bfloat16, float16");

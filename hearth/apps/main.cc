@@ -15,11 +15,11 @@
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
+#include "hearth/base/progress.h"
 #include "hearth/base/terminal.h"
 #include "hearth/base/text_layout.h"
 #include "hearth/base/version.h"
 #include "hearth/cpu/system.h"
-#include "hearth/train/progress.h"
 
 namespace {
 

@@ -66,7 +66,7 @@ class Run {
   models::MemoryEstimate estimate(const TrainingArguments& args, std::int64_t batch, Items kind) const {
     const BatchPtr items = batch_of(std::min(batch, data_.size()), kind);
     models::MemoryPlan plan;
-    plan.tokens = items->tokens();
+    plan.tokens = model_.tokens_at_once(*items);
     plan.longest = data_.length(items_.front());
     plan.dtype = args.train_dtype();
     plan.gradient_checkpointing = args.gradient_checkpointing;

@@ -80,11 +80,12 @@ std::string model_index(const TrainingArguments& args, const ModelCardFacts& fac
   const std::string index = fmt::format("model-index:\n- name: {}\n", quoted(file_name(args.output_dir)));
   const Rows metrics = hub_metrics(facts);
   if (metrics.empty()) return index + "  results: []\n";
-  const std::string file = file_name(facts.task.validation_file);
+  const std::string& dataset = facts.task.dataset;
+  const std::string file = dataset.empty() ? file_name(facts.task.validation_file) : dataset;
   std::string result =
       index + fmt::format("  results:\n  - task:\n      name: {}\n      type: {}\n", facts.task.name, facts.task.type);
   result += fmt::format("    dataset:\n      name: {}\n      type: {}\n      split: validation\n    metrics:\n",
-                        quoted(file), dataset_type(file));
+                        quoted(file), dataset.empty() ? dataset_type(file) : quoted(dataset));
   for (const auto& [type, key] : metrics)
     result += fmt::format("    - name: {}\n      type: {}\n      value: {}\n", title_of(key), type,
                           text_of(facts.evaluation.at(key)));
@@ -95,6 +96,7 @@ std::string metadata(const TrainingArguments& args, const ModelCardFacts& facts)
   std::string yaml = "library_name: transformers\n";
   if (facts.base_model) yaml += fmt::format("base_model: {}\n", quoted(*facts.base_model));
   yaml += fmt::format("pipeline_tag: {}\ntags:\n- generated_from_trainer\n- hearth\n", facts.task.type);
+  if (!facts.task.dataset.empty()) yaml += fmt::format("datasets:\n- {}\n", quoted(facts.task.dataset));
   const Rows metrics = hub_metrics(facts);
   if (!metrics.empty()) yaml += "metrics:\n";
   for (const auto& [type, key] : metrics) yaml += fmt::format("- {}\n", type);
@@ -160,7 +162,9 @@ std::string results_table(const io::Json& log_history) {
 }
 
 std::string opening(const ModelCardFacts& facts) {
-  const std::string data = "`" + file_name(facts.task.train_file) + "`";
+  const std::string& dataset = facts.task.dataset;
+  const std::string data =
+      dataset.empty() ? "`" + file_name(facts.task.train_file) + "`" : fmt::format("the {} dataset", dataset);
   std::string text =
       facts.base_model
           ? fmt::format("This model is a fine-tuned version of [{0}](https://huggingface.co/{0}) on {1}.\n",

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hearth/accelerate/failure.h"
+#include "hearth/apps/hub_push.h"
 #include "hearth/apps/memory_check.h"
 #include "hearth/apps/model_card.h"
 #include "hearth/apps/processes.h"
@@ -17,9 +18,9 @@
 #include "hearth/base/timer.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/topology.h"
+#include "hearth/hub/model.h"
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
-#include "hearth/io/hub_cache.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/nn/encoder.h"
 #include "hearth/ops/precision.h"
@@ -42,15 +43,32 @@ std::optional<std::filesystem::path> checkpoint_for_all(const TrainingArguments&
   return found.empty() ? std::nullopt : std::optional<std::filesystem::path>(found);
 }
 
-std::filesystem::path find_model(const tasks::ModelArguments& args, const std::string& name) {
-  return io::find_model(name, args.cache_dir.value_or(""), args.model_revision);
+hub::Access access_of(const tasks::ModelArguments& args, const parallel::Team& team) {
+  return {args.cache_dir.value_or(""), args.token.value_or(""), !team.is_first_of_host()};
 }
 
-models::LoadOptions load_options(const tasks::RunArguments& args) {
+// Of the processes of a host the first one downloads what is missing.
+std::filesystem::path find_model(const tasks::ModelArguments& args, const std::string& name, hub::ModelParts parts,
+                                 const parallel::Team& team) {
+  return team.first_of_host_first(
+      [&] { return hub::find_model(name, parts, access_of(args, team), args.model_revision); });
+}
+
+// With --dataset_name: the task gets local files.
+void fetch_dataset(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team) {
+  const std::optional<tasks::DatasetRequest> wanted = task.dataset(args.training);
+  if (!wanted) return;
+  const hub::DatasetFiles files = team.first_of_host_first(
+      [&] { return hub::find_dataset(wanted->choice, wanted->splits, access_of(args.model, team)); });
+  task.take_files(files, args.training);
+}
+
+models::LoadOptions load_options(const tasks::RunArguments& args, const parallel::Team& team) {
   models::LoadOptions options;
   options.seed = static_cast<std::uint64_t>(args.training.seed);
   options.config_overrides = args.model.config_overrides.value_or("");
-  if (args.model.config_name) options.config_folder = find_model(args.model, *args.model.config_name);
+  if (args.model.config_name)
+    options.config_folder = find_model(args.model, *args.model.config_name, hub::ModelParts::config, team);
   options.ignore_mismatched_sizes = args.model.ignore_mismatched_sizes;
   options.freezing = {args.model.freeze, args.model.freeze_layers};
   return options;
@@ -115,6 +133,7 @@ class TaskRun {
   tasks::Task& task_;
   const parallel::Team& team_;
   const std::filesystem::path output_dir_;
+  std::shared_ptr<HubPush> push_;      // with --push_to_hub
   std::optional<OutputDirLock> held_;  // by the first process of a run that trains
   std::optional<std::filesystem::path> checkpoint_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
@@ -126,31 +145,41 @@ class TaskRun {
 
 TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team, int processes_of_host)
     : args_(args), task_(task), team_(team), output_dir_(args.training.output_dir) {
+  fetch_dataset(args_, task_, team_);
   task_.check_inputs(args_.training);
   if (args_.training.do_train && team_.is_first()) held_.emplace(args_.training);
   checkpoint_ = checkpoint_for_all(args_.training, team_);
   const tasks::ModelArguments& names = args_.model;
-  const std::filesystem::path model_folder = find_model(names, names.model_name_or_path);
+  const bool is_new = names.model_name_or_path.empty();
+  const std::filesystem::path model_folder =
+      is_new ? "" : find_model(names, names.model_name_or_path, hub::ModelParts::all, team_);
   const std::filesystem::path tokenizer_folder =
-      find_model(names, names.tokenizer_name.value_or(names.model_name_or_path));
-  const models::LoadOptions options = load_options(args_);
+      names.tokenizer_name ? find_model(names, *names.tokenizer_name, hub::ModelParts::tokenizer, team_) : model_folder;
+  const models::LoadOptions options = load_options(args_, team_);
   if (team_.is_first())
     check_inputs_stay(args_.training, checkpoint_, std::array{model_folder, tokenizer_folder, options.config_folder});
-  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder);
-  const models::Config config = models::load_config(model_folder, options);
+  tokenizer_ = tokenizer::load_tokenizer(tokenizer_folder, {.takes_words = task_.takes_words()});
+  const models::Config config =
+      is_new ? models::new_config(names.model_type.value_or(""), tokenizer_->vocab_size(), options)
+             : models::load_config(model_folder, options);
   team_.check_agreement(agreed_values_of(config));
   if (team_.is_first()) {
     log_settings(args_.resolved, args_.training);
     explain(args_.training, team_);
   }
   const nn::TransformerConfig transformer = models::transformer_config(config);
-  task_.load(
-      {args_.training, tokenizer_, tokenizer_folder, config, transformer.max_tokens(), transformer.vocab_size, team_});
+  task_.load({args_.training, tokenizer_, tokenizer_folder, config, transformer.max_tokens(), transformer.vocab_size,
+              team_, model_folder});
   model_ = models::outline(config, task_.head(), options.freezing);
   TrainingArguments training = args_.training;
   if (const DatasetPtr data = task_.train_data(); data != nullptr && data->size() > 0)
     training.per_device_train_batch_size = check_memory(*model_, training, *data, team_, processes_of_host);
-  model_->load_weights(model_folder, options.seed, options.ignore_mismatched_sizes);
+  if (is_new) {
+    model_->initialise(options.seed);
+  } else {
+    model_->load_weights(model_folder, options.seed, options.ignore_mismatched_sizes);
+  }
+  if (args_.hub.push_to_hub) push_ = std::make_shared<HubPush>(args_.hub, output_dir_, team_.is_first());
   trainer_.emplace(model_, std::move(training), trainer_options());
 }
 
@@ -160,11 +189,13 @@ TrainerOptions TaskRun::trainer_options() {
   options.team = team_;
   options.save_beside = [this](const std::filesystem::path& folder) {
     tokenizer_->save(folder);
+    task_.save_beside(folder);
     write_settings(folder);
   };
   if (args_.training.do_eval) options.evaluate = [this](Trainer& trainer) { return task_.evaluate(trainer, 0); };
   options.loss = task_.loss();
   options.flags = args_.resolved;
+  if (push_) options.callbacks.push_back(push_);
   options.stop_requested = [] {
     catch_stop_signals();  // before the first question there is nothing to save, and a signal ends the process
     return caught_stop_signal() != 0;
@@ -234,6 +265,7 @@ void TaskRun::evaluate() {
   const std::vector<std::string> suffixes = task_.evaluation_suffixes();
   for (std::size_t set = 0; set < suffixes.size(); ++set) {
     Metrics metrics = task_.evaluate(*trainer_, set);
+    if (team_.is_first()) metrics.update(task_.derived_metrics(metrics));
     if (args_.training.do_train) metrics.set("epoch", trainer_->state().epoch);
     if (args_.training.include_num_input_tokens_seen)
       metrics.set("num_input_tokens_seen", trainer_->state().num_input_tokens_seen);
@@ -263,6 +295,7 @@ void TaskRun::end(const Timer& since_start) const {
                                  trainer_->state().log_history, team_.size()};
       io::replace_file(output_dir_ / "README.md", model_card(trainer_->arguments(), facts));
     }
+    if (push_) push_->push_results();
     log_summary({task_.try_it(output_dir_.string()), evaluated_, since_start.seconds()}, args_.training, *trainer_);
   }
   team_.barrier();

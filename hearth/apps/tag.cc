@@ -9,8 +9,8 @@
 #include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/data/text_lines.h"
+#include "hearth/hub/model.h"
 #include "hearth/io/file.h"
-#include "hearth/io/hub_cache.h"
 #include "hearth/io/json.h"
 #include "hearth/io/utf8.h"
 #include "hearth/models/pretrained.h"
@@ -145,7 +145,7 @@ int tag(std::span<const std::string> words) {
   declare(arguments, args);
   if (!parse_or_print_help(arguments, words)) return 0;
   check_usage(args);
-  const auto folder = io::find_model(args.model, "", "main");
+  const auto folder = hub::find_model(args.model, hub::ModelParts::all);
   const auto tokenizer = tokenizer::load_tokenizer(folder);
   const auto model = load_tagger(folder);
   check_vocabulary(*tokenizer, *model, folder);

@@ -3,12 +3,12 @@
 #include "hearth/apps/command.h"
 #include "hearth/apps/output_folder.h"
 #include "hearth/base/arguments.h"
+#include "hearth/base/progress.h"
 #include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/tasks/question_answering/examples.h"
-#include "hearth/tokenizer/bert_tokenizer.h"
+#include "hearth/tokenizer/older_files.h"
 #include "hearth/tokenizer/wordpiece_trainer.h"
-#include "hearth/train/progress.h"
 
 namespace hearth::apps {
 namespace {
@@ -52,17 +52,18 @@ int train_tokenizer(std::span<const std::string> words) {
   if (!parse_or_print_help(arguments, words)) return 0;
 
   if (!overwrite) check_no_files(output_dir, {"vocab.txt", "tokenizer.json"});
-  tokenizer::BertConfig config;
+  tokenizer::Vocabulary vocabulary;
   {
     Progress progress("training", options.vocab_size, false);
     options.progress = [&](std::int64_t tokens, std::int64_t) { progress.update(tokens); };
     tokenizer::WordPieceTrainer trainer(options);
     for (const std::string& file : files) add_file(trainer, file);
-    config.vocabulary = trainer.train();
+    vocabulary = trainer.train();
   }
-  config.normalizer = options.normalizer;
+  tokenizer::PipelineConfig config =
+      tokenizer::bert_config(std::move(vocabulary), options.normalizer, "the vocabulary");
   if (model_max_length) config.model_max_length = *model_max_length;
-  const tokenizer::BertTokenizer tokenizer(std::move(config));
+  const tokenizer::PipelineTokenizer tokenizer(std::move(config));
   io::create_directories(output_dir);
   tokenizer.save(output_dir);
   fmt::print("{} tokens in {}\n", tokenizer.vocab_size(), output_dir);

@@ -15,7 +15,7 @@ Tape& Var::require_tape() const {
   check(pass != nullptr,
         "[backward] no tape recorded this value: it was computed without Context::tape, or from frozen parameters "
         "alone");
-  check(!pass->is_over,
+  check(pass->stage == TapePass::Stage::forward,
         "[backward] backward ran already over the pass that computed this value: run forward again, or add the losses "
         "of one pass before backward");
   check(pass->tape != nullptr,
@@ -52,6 +52,17 @@ void Tape::check_belongs(const ParameterStore& store) const {
           parameter->parts.front().name);
 }
 
+void Tape::check_input(std::string_view op, const Var& x) const {
+  if (!x.defined() || !x.needs_grad() || x.state().pass == nullptr) return;
+  const TapePass& pass = *x.state().pass;
+  if (pass.tape == this || pass.stage == TapePass::Stage::backward) return;
+  fail(
+      "[{}] another tape recorded an input, or the pass that computed it is over, so its gradient would be lost: run "
+      "all "
+      "passes that a loss depends on with one Tape, or give Var(x.value()) where no gradient is needed",
+      op);
+}
+
 void Tape::backward(const Var& loss, float loss_grad, const GradReady& ready) {
   const Span span("backward");
   check(loss.value().size() == 1, "[backward] the loss must be one number, its shape is {}",
@@ -68,7 +79,8 @@ void Tape::backward_from(const Var& value, Tensor dvalue, const GradReady& ready
         name_of(value.value().type()), value.value().shape().to_string());
   BackwardClaim claim;
   for (const auto& [parameter, rows] : used_) claim.add(*parameter);
-  *std::exchange(pass_, std::make_shared<TapePass>(TapePass{this})) = {.tape = nullptr, .is_over = true};
+  const auto pass = std::exchange(pass_, std::make_shared<TapePass>(TapePass{this}));
+  *pass = {.tape = nullptr, .stage = TapePass::Stage::backward};
   used_.clear();
   std::vector<Entry> entries = std::exchange(entries_, {});
   const auto kept = std::exchange(kept_, {});  // until the walk is done
@@ -82,6 +94,7 @@ void Tape::backward_from(const Var& value, Tensor dvalue, const GradReady& ready
       entry.node->backward(std::move(entry.var.grad()));
     }
   }
+  pass->stage = TapePass::Stage::over;
 }
 
 }  // namespace hearth

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,8 +19,10 @@ class Tape;
 // What a tape has recorded since it began or since its last backward. The values of the pass share it, so that they
 // know their tape without owning it.
 struct TapePass {
+  enum class Stage { forward, backward, over };
+
   Tape* tape = nullptr;  // null once the tape is gone or backward has begun
-  bool is_over = false;  // backward has begun
+  Stage stage = Stage::forward;
 };
 
 // A value of a forward pass and, during backward, the gradient accumulated for it.
@@ -93,6 +96,9 @@ class HEARTH_API Tape {
   std::size_t use_count() const { return use_count_; }  // calls of use() so far
   // An Error names a parameter of another store that this pass would compute the gradient of.
   void check_belongs(const ParameterStore& store) const;
+  // An Error names the op that reads a value whose gradient this tape could not hand on, because another tape recorded
+  // the value or because its pass is over. Gradient checkpointing may read values of a pass that is in its backward.
+  void check_input(std::string_view op, const Var& x) const;
 
   // Keeps an object alive as long as the tape: what the recorded operations refer to, such as the batch.
   void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }

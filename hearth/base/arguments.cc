@@ -203,8 +203,9 @@ std::vector<Arguments::Resolved> Arguments::values() const {
   for (const Option& option : options_) {
     if (std::holds_alternative<std::monostate>(option.target)) continue;
     const std::string text = text_of(option.target);
-    result.push_back(
-        {option.section, option.name, text, value_of(option.target), text == option.default_text, option.per_process_});
+    const bool is_default = text == option.default_text, hidden = option.secret_ && !is_default;
+    result.push_back({option.section, option.name, hidden ? "<hidden>" : text,
+                      hidden ? ArgumentValue() : value_of(option.target), is_default, option.per_process_});
   }
   return result;
 }

@@ -29,6 +29,8 @@ class HEARTH_API Arguments {
     // May differ between the processes of a job: paths, because hosts may mount files elsewhere, what only the first
     // process uses, and what concerns one process alone.
     Option& per_process() { return per_process_ = true, *this; }
+    // A password: values() does not have it. It may differ between processes.
+    Option& secret() { return secret_ = per_process_ = true, *this; }
     Option& at_least(double limit) { return at_least_ = limit, *this; }
     Option& at_most(double limit) { return at_most_ = limit, *this; }
     Option& below(double limit) { return below_ = limit, *this; }
@@ -46,7 +48,7 @@ class HEARTH_API Arguments {
     std::string default_text;
     std::vector<std::string> aliases, choices_;
     double at_least_ = std::nan(""), at_most_ = std::nan(""), below_ = std::nan("");  // NaN: no limit
-    bool required_ = false, per_process_ = false, can_be_negated = false, announced = false;
+    bool required_ = false, per_process_ = false, secret_ = false, can_be_negated = false, announced = false;
   };
 
   // `command` stands before the arguments in the usage line: "hearth run_qa".

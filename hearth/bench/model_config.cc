@@ -6,7 +6,7 @@
 #include <array>
 
 #include "hearth/base/check.h"
-#include "hearth/io/hub_cache.h"
+#include "hearth/hub/model.h"
 
 namespace hearth::bench {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::array kSizes{Size{"bert-tiny", 2, 128, 2, 512},    Size{"bert-min
 
 std::filesystem::path folder_of(const std::string& model) {
   try {
-    return io::find_model(model, "", "main");
+    return hub::find_model(model, hub::ModelParts::config);
   } catch (const Error& error) {
     fail("{}; built-in models are {}", error.what(), fmt::join(built_in_models(), ", "));
   }

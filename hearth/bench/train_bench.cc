@@ -89,7 +89,9 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
   parallel::DataParallel ddp(model->parameters(), {}, team, options.distribution);
   optim::LossScaler scaler(options.dtype == DType::f16);
   GemmCeiling ceiling(encoder, options.dtype);
-  Workload workload(encoder, options.batch, options.seq, std::move(lengths));
+  Workload workload(encoder, options.batch, options.seq, std::move(lengths),
+                    options.head == models::HeadKind::masked_lm ? Workload::Labels::of_masked_tokens
+                                                                : Workload::Labels::of_sequences);
 
   TrainBenchResult result;
   result.options = options;

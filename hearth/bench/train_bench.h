@@ -17,7 +17,7 @@ struct TrainBenchResult;
 
 struct TrainBenchOptions {
   std::string model = "bert-base";                               // see model_config
-  models::HeadKind head = models::HeadKind::question_answering;  // or sequence_classification
+  models::HeadKind head = models::HeadKind::question_answering;  // or sequence_classification, masked_lm
   std::optional<std::int64_t> freeze_layers;                     // models::Freezing
   std::int64_t batch = 12, seq = 384;
   DType dtype = DType::bf16;

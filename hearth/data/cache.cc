@@ -76,7 +76,7 @@ CacheKey& CacheKey::add(std::string_view name, std::string_view value) {
 CacheKey& CacheKey::add(std::string_view name, std::int64_t value) { return add(name, fmt::format("{}", value)); }
 
 CacheKey& CacheKey::add_file(std::string_view name, const std::filesystem::path& path) {
-  return add(name, std::filesystem::exists(path) ? sha256_of_file(path) : "absent");
+  return add(name, std::filesystem::exists(path) ? io::sha256_of_file(path) : "absent");
 }
 
 std::filesystem::path Cache::path_of(const CacheKey& key) const { return folder_ / (key.hex() + ".cache"); }

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "hearth/data/sha256.h"
 #include "hearth/io/file.h"
+#include "hearth/io/sha256.h"
 
 namespace hearth::data {
 
@@ -27,7 +27,7 @@ class CacheKey {
   std::string hex() const { return hash_.hex(); }
 
  private:
-  Sha256 hash_;
+  io::Sha256 hash_;
 };
 
 // A cached result: sections of bytes, aligned to 8, that live as long as `file`.

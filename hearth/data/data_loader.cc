@@ -24,7 +24,8 @@ struct DataLoader::Iterator::Epoch {
   Epoch(DatasetPtr data, const DataLoaderOptions& loader, std::int64_t number, std::shared_ptr<LoaderPosition> place)
       : dataset(std::move(data)),
         options(loader),
-        batches(batches_of(*dataset, options, number)),
+        epoch(number),
+        batches(batches_of(*dataset, options, epoch)),
         position(std::move(place)),
         outer(*position),
         prefetched([this] { return make_next(); }, static_cast<std::size_t>(options.prefetch)) {}
@@ -34,7 +35,8 @@ struct DataLoader::Iterator::Epoch {
 
   std::optional<BatchPtr> make_next() {
     if (next >= batches.size()) return std::nullopt;
-    BatchPtr batch = dataset->collate(batches[next++], static_cast<std::uint32_t>(options.rank * options.batch_size));
+    const auto first_sample = static_cast<std::uint32_t>(options.rank * options.batch_size);
+    BatchPtr batch = dataset->collate_in_epoch(epoch, batches[next++], first_sample);
     check(batch != nullptr, "[DataLoader] Dataset::collate returned no batch");
     return batch;
   }
@@ -48,6 +50,7 @@ struct DataLoader::Iterator::Epoch {
 
   DatasetPtr dataset;
   DataLoaderOptions options;
+  std::int64_t epoch;
   data::RankBatches batches;
   std::int64_t next = 0;   // batch to make
   std::int64_t round = 0;  // rounds begun

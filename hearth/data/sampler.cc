@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <random>
 #include <utility>
 
 #include "hearth/base/check.h"
 #include "hearth/base/rounding.h"
 
 namespace hearth::data {
-namespace {}  // namespace
 
 std::vector<std::int64_t> sequential_order(std::int64_t count) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
@@ -18,16 +16,20 @@ std::vector<std::int64_t> sequential_order(std::int64_t count) {
   return order;
 }
 
-std::vector<std::int64_t> shuffled_order(std::int64_t count, std::int64_t seed, std::int64_t epoch) {
+std::vector<std::int64_t> random_order(std::int64_t count, std::mt19937& random) {
   constexpr std::int64_t kLimit = std::numeric_limits<std::uint32_t>::max() / 20;  // from here PyTorch draws 64 bits
   check(count < kLimit, "A dataset of {} features cannot be shuffled: the limit is {}", count, kLimit);
   std::vector<std::int64_t> order = sequential_order(count);
-  std::mt19937 random(static_cast<std::uint32_t>(seed + epoch));
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
     const std::size_t step = static_cast<std::size_t>(random()) % (order.size() - i);
     std::swap(order[i], order[i + step]);
   }
   return order;
+}
+
+std::vector<std::int64_t> shuffled_order(std::int64_t count, std::int64_t seed, std::int64_t epoch) {
+  std::mt19937 random(static_cast<std::uint32_t>(seed + epoch));
+  return random_order(count, random);
 }
 
 std::vector<std::int64_t> length_grouped_order(std::span<const std::int64_t> lengths, std::int64_t batch_size,

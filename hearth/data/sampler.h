@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <span>
 #include <vector>
 
@@ -8,6 +9,8 @@ namespace hearth::data {
 
 // Orders in which an epoch visits the indices 0 ... count - 1.
 std::vector<std::int64_t> sequential_order(std::int64_t count);
+// torch.randperm.
+std::vector<std::int64_t> random_order(std::int64_t count, std::mt19937& random);
 // The order of the Trainer and accelerate: torch.randperm with a generator seeded with seed + epoch.
 std::vector<std::int64_t> shuffled_order(std::int64_t count, std::int64_t seed, std::int64_t epoch);
 // The Trainer's group_by_length: shuffle, split into mega-batches of up to 50 batches, sort each by length (longest

@@ -1,6 +1,6 @@
 #include "hearth/models/auto_model.h"
 
-#include "hearth/io/hub_cache.h"
+#include "hearth/hub/model.h"
 #include "hearth/models/pretrained.h"
 
 namespace hearth {
@@ -14,7 +14,7 @@ std::shared_ptr<nn::Model> load(models::HeadKind kind, const std::string& name, 
   loading.config_overrides = options.config_overrides;
   loading.ignore_mismatched_sizes = options.ignore_mismatched_sizes;
   loading.freezing = {options.freeze, options.freeze_layers};
-  return models::load_pretrained(io::find_model(name, "", "main"), head, loading);
+  return models::load_pretrained(hub::find_model(name, hub::ModelParts::all), head, loading);
 }
 
 }  // namespace

@@ -33,6 +33,30 @@ constinit const std::array<std::string_view, 9> kBertFields{"type_vocab_size",
                                                             "classifier_dropout",
                                                             "num_labels"};
 
+namespace {
+
+io::Json bert_defaults() {
+  return {{"model_type", "bert"},
+          {"vocab_size", 30522},
+          {"hidden_size", 768},
+          {"num_hidden_layers", 12},
+          {"num_attention_heads", 12},
+          {"intermediate_size", 3072},
+          {"hidden_act", "gelu"},
+          {"hidden_dropout_prob", 0.1},
+          {"attention_probs_dropout_prob", 0.1},
+          {"max_position_embeddings", 512},
+          {"type_vocab_size", 2},
+          {"initializer_range", 0.02},
+          {"layer_norm_eps", 1e-12},
+          {"pad_token_id", 0},
+          {"position_embedding_type", "absolute"},
+          {"use_cache", true},
+          {"classifier_dropout", nullptr}};
+}
+
+}  // namespace
+
 extern const Family kBert;  // listed in families.def
 constinit const Family kBert{
     .model_type = "bert",
@@ -45,6 +69,8 @@ constinit const Family kBert{
     .token_dropout = {"classifier_dropout"},
     .masked_lm =
         MaskedLmVariant{"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions"},
-    .fields = kBertFields};
+    .pooler = "pooler.dense",
+    .fields = kBertFields,
+    .defaults = bert_defaults};
 
 }  // namespace hearth::models

@@ -139,6 +139,8 @@ void Config::set_problem_type(ProblemType type) { values_["problem_type"] = std:
 
 void Config::set_finetuning_task(std::string_view task) { values_["finetuning_task"] = std::string(task); }
 
+void Config::set_vocab_size(std::int64_t tokens) { values_["vocab_size"] = tokens; }
+
 void Config::forget_labels() {
   for (const char* key : {"num_labels", "id2label", "label2id"}) values_.erase(key);
 }

@@ -39,6 +39,7 @@ class Config {
   std::optional<ProblemType> problem_type() const;
   void set_problem_type(ProblemType type);
   void set_finetuning_task(std::string_view task);
+  void set_vocab_size(std::int64_t tokens);
   // An Error unless the key is missing, null or has this value, the only one that Hearth supports.
   void require(std::string_view key, const io::Json& value) const;
 

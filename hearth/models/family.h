@@ -44,7 +44,9 @@ struct Family {
   ClassifierVariant classifier;
   DropoutRate token_dropout;
   std::optional<MaskedLmVariant> masked_lm;
+  std::string_view pooler = {};  // of the bare model, without the prefix: "pooler.dense"; empty: it has none
   std::span<const std::string_view> fields;  // that config.json may leave out and --config_overrides may set
+  io::Json (*defaults)() = nullptr;          // config.json of a new model, as transformers' class of it; may be null
 };
 
 const Family& family_of(const Config& config);  // an error names the supported model types

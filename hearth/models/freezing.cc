@@ -14,12 +14,12 @@ bool matches(const std::string& pattern, const std::string& name) {
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-std::vector<std::string> patterns_of_layers(std::int64_t layers, const Family& family,
+std::vector<std::string> patterns_of_layers(std::int64_t layers, std::string_view prefix, const Family& family,
                                             const nn::TransformerConfig& config) {
   check(layers >= 0 && layers <= config.layers, "--freeze_layers {}: the model has {} layers", layers, config.layers);
-  std::vector<std::string> patterns{fmt::format("{}.embeddings.*", family.prefix)};
+  std::vector<std::string> patterns{fmt::format("{}embeddings.*", prefix)};
   for (std::int64_t layer = 0; layer < layers; ++layer)
-    patterns.push_back(fmt::format("{}.{}.{}.*", family.prefix, family.names->layers, layer));
+    patterns.push_back(fmt::format("{}{}.{}.*", prefix, family.names->layers, layer));
   return patterns;
 }
 
@@ -36,12 +36,12 @@ void check_matches(const std::string& pattern, const ParameterStore& parameters)
 
 }  // namespace
 
-void freeze(ParameterStore& parameters, const Freezing& freezing, const Family& family,
+void freeze(ParameterStore& parameters, const Freezing& freezing, std::string_view prefix, const Family& family,
             const nn::TransformerConfig& config) {
   for (const std::string& pattern : freezing.patterns) check_matches(pattern, parameters);
   std::vector<std::string> patterns = freezing.patterns;
   if (freezing.layers)
-    for (std::string& pattern : patterns_of_layers(*freezing.layers, family, config))
+    for (std::string& pattern : patterns_of_layers(*freezing.layers, prefix, family, config))
       patterns.push_back(std::move(pattern));
   if (patterns.empty()) return;
   parameters.freeze([&](std::string_view name) {

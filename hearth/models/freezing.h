@@ -17,8 +17,8 @@ struct Freezing {
 };
 
 // Freezes parameters of a model that is not allocated yet. A pattern that matches no parameter is an Error, and so is
-// freezing all of them.
-void freeze(ParameterStore& parameters, const Freezing& freezing, const Family& family,
+// freezing all of them. `prefix` is that of the backbone's parameters.
+void freeze(ParameterStore& parameters, const Freezing& freezing, std::string_view prefix, const Family& family,
             const nn::TransformerConfig& config);
 
 }  // namespace hearth::models

@@ -17,6 +17,7 @@ constexpr std::array kRows{
     Row{HeadKind::sequence_classification, "sequence classification", "ForSequenceClassification"},
     Row{HeadKind::token_classification, "token classification", "ForTokenClassification"},
     Row{HeadKind::masked_lm, "masked language modelling", "ForMaskedLM"},
+    Row{HeadKind::embedding, "embeddings", "Model"},
 };
 
 const Row& row_of(HeadKind kind) {

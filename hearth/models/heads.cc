@@ -1,9 +1,13 @@
+#include <span>
+
 #include "hearth/base/check.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/models/family.h"
 #include "hearth/models/head.h"
 #include "hearth/nn/layers.h"
 #include "hearth/ops/loss.h"
 #include "hearth/ops/rows.h"
+#include "hearth/ops/vocabulary_loss.h"
 
 namespace hearth::models {
 namespace {
@@ -46,6 +50,11 @@ ProblemType guessed_problem(std::int64_t labels, const Batch& batch) {
   if (labels == 1) return ProblemType::regression;
   return batch.float_labels.contains("labels") ? ProblemType::multi_label_classification
                                                : ProblemType::single_label_classification;
+}
+
+// The family's pooler belongs to its bare model: it is neither used nor trained, but loaded and saved.
+void keep_pooler(const Parts& parts) {
+  if (!parts.family.pooler.empty()) parts.linear(parts.family.pooler, parts.encoder().hidden);
 }
 
 // Start and end logits of each token, (T) each.
@@ -118,7 +127,17 @@ class TokenClassifier final : public Head {
   nn::Dropout dropout_;
 };
 
-// Logits of each token over the vocabulary, (T, V), with the word embeddings as weights.
+// The most likely token at each of these positions, -1 elsewhere: (T).
+Var tokens_at(std::span<const std::int64_t> positions, std::span<const std::int32_t> tokens, std::int64_t length) {
+  const Tensor all({length}, DType::f32);
+  kernels::fill(DType::f32, length, -1, all.raw());
+  for (std::size_t i = 0; i < positions.size(); ++i) all.data<float>()[positions[i]] = static_cast<float>(tokens[i]);
+  return Var(all);
+}
+
+// Where the batch has "labels", one per token: the loss over the positions whose label is not -100, and without a tape
+// the most likely token there. The head runs on these positions alone, and no logits are kept. Without labels: logits
+// of each token over the vocabulary, (T, V). The word embeddings are the weights.
 class MaskedLmHead final : public Head {
  public:
   MaskedLmHead(const Parts& parts, const MaskedLmVariant& variant)
@@ -131,14 +150,44 @@ class MaskedLmHead final : public Head {
   }
 
   nn::ModelOutput operator()(ops::Context& ctx, const Batch& batch, const Var& hidden) const override {
-    const Var transformed = dense_(ctx, hidden, activation_);
-    const Var normed = norm_(ctx, transformed);
-    const Var logits = ops::linear(ctx, normed, *words_, bias_, kernels::Activation::none,
-                                   value_dtype(ops::Value::logit, ctx.compute));
-    return nn::classified(ctx, batch, logits);
+    const auto labels = batch.labels.find("labels");
+    return labels == batch.labels.end() ? logits(ctx, hidden) : loss(ctx, hidden, labels->second);
   }
 
  private:
+  Var transformed(ops::Context& ctx, const Var& hidden) const {
+    const Var mixed = dense_(ctx, hidden, activation_);
+    return norm_(ctx, mixed);
+  }
+
+  nn::ModelOutput logits(ops::Context& ctx, const Var& hidden) const {
+    const Var normed = transformed(ctx, hidden);
+    return {Var(), ops::linear(ctx, normed, *words_, bias_, kernels::Activation::none,
+                               value_dtype(ops::Value::logit, ctx.compute))};
+  }
+
+  nn::ModelOutput loss(ops::Context& ctx, const Var& hidden, std::span<const std::int64_t> labels) const {
+    check(std::ssize(labels) == hidden.value().rows(), "[masked language modelling] {} labels for {} tokens",
+          labels.size(), hidden.value().rows());
+    check(ctx.loss.class_weights.empty() && ctx.loss.focal_gamma == 0,
+          "[masked language modelling] class weights and focal_gamma are not supported");
+    std::vector<std::int64_t> positions, targets;
+    for (std::size_t token = 0; token < labels.size(); ++token) {
+      if (labels[token] == kernels::CrossEntropyOptions().ignore_label) continue;
+      positions.push_back(static_cast<std::int64_t>(token));
+      targets.push_back(labels[token]);
+    }
+    const Var masked = ops::take_rows(ctx, hidden, positions);
+    const Var normed = transformed(ctx, masked);
+    const ops::VocabularyLoss result =
+        ops::vocabulary_loss(ctx, normed, *words_, *bias_, targets, ctx.loss.label_smoothing);
+    nn::ModelOutput output;
+    output.loss = result.loss;
+    if (ctx.tape == nullptr)
+      output.logits = {{"predictions", tokens_at(positions, result.predicted, std::ssize(labels))}};
+    return output;
+  }
+
   nn::Linear dense_;
   nn::LayerNorm norm_;
   Parameter *bias_, *words_;
@@ -147,10 +196,10 @@ class MaskedLmHead final : public Head {
 
 }  // namespace
 
-std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Config& config,
+std::unique_ptr<Head> make_head(const HeadSpec& spec, const Family& family, const Config& config,
                                 const nn::ParameterScope& root, const nn::Encoder& backbone) {
   const Parts parts{family, config, root, backbone};
-  switch (kind) {
+  switch (spec.kind) {
     case HeadKind::question_answering:
       return std::make_unique<SpanHead>(parts);
     case HeadKind::sequence_classification:
@@ -159,10 +208,13 @@ std::unique_ptr<Head> make_head(HeadKind kind, const Family& family, const Confi
       return std::make_unique<TokenClassifier>(parts);
     case HeadKind::masked_lm:
       check(family.masked_lm.has_value(), "{}: {} has no head for {} here; bert has one", config.file(),
-            family.model_type, name_of(kind));
+            family.model_type, name_of(spec.kind));
       return std::make_unique<MaskedLmHead>(parts, *family.masked_lm);
+    case HeadKind::embedding:
+      keep_pooler(parts);
+      return make_embedding_head(spec.embedding);
   }
-  fail("[models] unknown head {}", static_cast<int>(kind));
+  fail("[models] unknown head {}", static_cast<int>(spec.kind));
 }
 
 }  // namespace hearth::models

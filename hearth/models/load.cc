@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "hearth/base/check.h"
 #include "hearth/models/family.h"
 #include "hearth/models/pretrained.h"
 
@@ -9,12 +12,24 @@ std::unique_ptr<Pretrained> outline(Config config, const HeadSpec& head, const F
   if (!head.labels.empty()) config.set_labels(head.labels);
   if (head.problem) config.set_problem_type(*head.problem);
   if (head.finetuning_task) config.set_finetuning_task(*head.finetuning_task);
-  return std::make_unique<Pretrained>(std::move(config), head.kind, freezing);
+  return std::make_unique<Pretrained>(std::move(config), head, freezing);
 }
 
 Config load_config(const std::filesystem::path& folder, const LoadOptions& options) {
   Config config = Config::read(options.config_folder.empty() ? folder : options.config_folder);
   config.override_fields(options.config_overrides, family_of(config).fields);
+  return config;
+}
+
+Config new_config(std::string_view model_type, std::int64_t tokens, const LoadOptions& options) {
+  const auto defaults = [&] {
+    const Config named(io::Json{{"model_type", model_type}}, fmt::format("--model_type {}", model_type));
+    check(family_of(named).defaults != nullptr, "{} has no default config here: give --config_name", named.file());
+    return Config(family_of(named).defaults(), named.file());
+  };
+  Config config = options.config_folder.empty() ? defaults() : Config::read(options.config_folder);
+  config.override_fields(options.config_overrides, family_of(config).fields);
+  if (config.size("vocab_size") < tokens) config.set_vocab_size(tokens);
   return config;
 }
 

@@ -5,6 +5,7 @@
 #include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/ops/vocabulary_loss.h"
 
 namespace hearth::models {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 constexpr double kProgramBytes = 22 << 20;
 
 constexpr double kFloat = sizeof(float);
+
+constexpr double kMaskedShare = 0.15;  // of the tokens, in masked language modelling
 
 // Bytes of a copy of one weight for a matmul in this dtype.
 double bytes_per_copy(DType dtype) {
@@ -45,7 +48,7 @@ MemoryEstimate of_parameters(const Pretrained& model, const MemoryPlan& plan) {
     in_backward = in_backward || parameter->trainable;
     sum.weights += elements * static_cast<double>(size_of(stored));
     // Packed weights have one layout for forward and one for the input gradient; others have one copy at most.
-    if (parameter->shape.rank() == 2 && !parameter->is_embedding && (packs || stored != plan.dtype))
+    if (model.multiplies(*parameter) && (packs || stored != plan.dtype))
       sum.copies += elements * copy_bytes * (packs && in_backward ? 2 : 1);
     if (!parameter->trainable) continue;
     sum.gradients += elements * kFloat;
@@ -60,6 +63,7 @@ class Activations {
   Activations(const Pretrained& model, const MemoryPlan& plan)
       : model_(model),
         config_(model.backbone_config()),
+        dtype_(plan.dtype),
         checkpointed_(plan.gradient_checkpointing),
         tokens_(static_cast<double>(plan.tokens)),
         hidden_(tokens_ * static_cast<double>(config_.hidden) * static_cast<double>(size_of(plan.dtype))),
@@ -90,8 +94,16 @@ class Activations {
   // A layer that backward does not reach keeps nothing; of its values, queries, keys and values die first.
   double passing_layer() const { return 5 * hidden_ + wide_; }
   double head() const {
+    if (model_.head() == HeadKind::masked_lm) return masked_lm_head();
     const double logits = tokens_ * static_cast<double>(model_.logits_per_token()) * kFloat;
     return 2 * logits;  // and their gradient
+  }
+  // The masked positions in four stages, and the logits of a block of them with their gradient (ops/vocabulary_loss.h).
+  double masked_lm_head() const {
+    const double masked = kMaskedShare * tokens_;
+    const double rows = std::min(masked, static_cast<double>(ops::vocabulary_block_rows(config_.vocab_size)));
+    const double bytes = kFloat + (dtype_ == DType::f32 ? 0 : static_cast<double>(size_of(dtype_)));
+    return 4 * kMaskedShare * hidden_ + rows * static_cast<double>(config_.vocab_size) * bytes;
   }
   // Backward frees activations as it goes, so its peak is in the last layer: the gradient of the layer output (reused
   // in place for x), of the residual, and of the FFN's hidden activations.
@@ -102,17 +114,28 @@ class Activations {
 
   const Pretrained& model_;
   const nn::TransformerConfig& config_;
+  DType dtype_;
   bool checkpointed_;
   double tokens_, hidden_, wide_;
 };
 
+constexpr double kTile = 256;
+
+// A matmul that sums over the vocabulary: in 16 bits its right operand is packed, one tile wide.
+double vocabulary_operand(const nn::TransformerConfig& config, DType dtype) {
+  if (dtype == DType::f32) return 0;
+  const double width = std::min(kTile, static_cast<double>(config.hidden));
+  return width * static_cast<double>(config.vocab_size) * static_cast<double>(size_of(dtype));
+}
+
 // Scratch of one thread: one tile of a matmul, and one head of a sequence in attention.
-double work_space_of_thread(const nn::TransformerConfig& config, const MemoryPlan& plan) {
-  constexpr double kTile = 256;
+double work_space_of_thread(const Pretrained& model, const MemoryPlan& plan) {
+  const nn::TransformerConfig& config = model.backbone_config();
   const auto widest = static_cast<double>(std::max(config.hidden, config.intermediate));
   const double sums = kTile * kTile * kFloat, operands = 2 * kTile * widest * static_cast<double>(size_of(plan.dtype));
   const double query_rows = static_cast<double>(plan.longest * (config.hidden / config.heads)) * kFloat;
-  return sums + operands + 3 * query_rows;
+  const double of_head = model.head() == HeadKind::masked_lm ? vocabulary_operand(config, plan.dtype) : 0;
+  return sums + operands + 3 * query_rows + of_head;
 }
 
 }  // namespace
@@ -123,7 +146,7 @@ MemoryEstimate estimate_memory(const Pretrained& model, const MemoryPlan& plan) 
         plan.longest, plan.shards, plan.threads);
   MemoryEstimate estimate = of_parameters(model, plan);
   estimate.activations = Activations(model, plan).peak();
-  estimate.work_space = static_cast<double>(plan.threads) * work_space_of_thread(model.backbone_config(), plan);
+  estimate.work_space = static_cast<double>(plan.threads) * work_space_of_thread(model, plan);
   estimate.program = kProgramBytes;
   return estimate;
 }

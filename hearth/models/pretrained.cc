@@ -1,36 +1,52 @@
 #include "hearth/models/pretrained.h"
 
+#include <algorithm>
+
 #include "hearth/base/profiler.h"
 #include "hearth/io/json.h"
 #include "hearth/models/family.h"
 #include "hearth/nn/load_weights.h"
+#include "hearth/ops/chunks.h"
 
 namespace hearth::models {
+namespace {
 
-Pretrained::Pretrained(Config config, HeadKind head, const Freezing& freezing)
+constexpr std::string_view kPooler = "pooler.";
+
+}  // namespace
+
+Pretrained::Pretrained(Config config, const HeadSpec& head, const Freezing& freezing)
     : config_(std::move(config)),
-      head_kind_(head),
-      prefix_(std::string(family_of(config_).prefix) + "."),
-      architecture_(std::string(family_of(config_).class_name) + std::string(architecture_suffix(head))),
-      backbone_(root() / family_of(config_).prefix, transformer_config(config_), *family_of(config_).names),
+      head_kind_(head.kind),
+      prefix_(is_bare() ? "" : std::string(family_of(config_).prefix) + "."),
+      architecture_(std::string(family_of(config_).class_name) + std::string(architecture_suffix(head.kind))),
+      backbone_(is_bare() ? root() : root() / family_of(config_).prefix, transformer_config(config_),
+                *family_of(config_).names),
       head_(make_head(head, family_of(config_), config_, root(), backbone_)) {
-  freeze(parameters(), freezing, family_of(config_), backbone_.config());
+  if (is_bare()) parameters().freeze([](std::string_view name) { return name.starts_with(kPooler); });
+  freeze(parameters(), freezing, prefix_, family_of(config_), backbone_.config());
 }
 
 std::int64_t Pretrained::logits_per_token() const {
-  if (head_kind_ == HeadKind::sequence_classification) return 0;
-  return head_kind_ == HeadKind::masked_lm ? backbone_.config().vocab_size : config_.num_labels();
+  const bool per_token = head_kind_ == HeadKind::question_answering || head_kind_ == HeadKind::token_classification;
+  return per_token ? config_.num_labels() : 0;
+}
+
+bool Pretrained::multiplies(const Parameter& parameter) const {
+  const bool is_tied = head_kind_ == HeadKind::masked_lm && &parameter == &backbone_.word_embeddings();
+  return parameter.shape.rank() == 2 && (!parameter.is_embedding || is_tied);
 }
 
 void Pretrained::load_weights(const std::filesystem::path& folder, std::uint64_t seed, bool ignores_shapes) {
   const auto belongs_to_head = [&](std::string_view name) {
-    return !name.starts_with(prefix_) || name.substr(prefix_.size()).starts_with("pooler.");
+    return !name.starts_with(prefix_) || name.substr(prefix_.size()).starts_with(kPooler);
   };
   nn::load_weights(builder_, folder,
                    {.model = architecture_,
                     .config_file = config_.file(),
-                    .optional_prefix = prefix_,
+                    .optional_prefix = std::string(family_of(config_).prefix) + ".",
                     .may_be_new = belongs_to_head,
+                    .reports_new = !is_bare(),
                     .ignores_shapes = ignores_shapes,
                     .seed = seed});
 }
@@ -38,8 +54,23 @@ void Pretrained::load_weights(const std::filesystem::path& folder, std::uint64_t
 nn::ModelOutput Pretrained::forward(ops::Context& ctx, const BatchPtr& batch) {
   const Span span("forward");
   ctx.begin(batch);
-  const Var hidden = backbone_(ctx, *batch);
-  return (*head_)(ctx, *batch, hidden);
+  const auto read = [this](ops::Context& part) {
+    const Var hidden = backbone_(part, *part.batch);
+    return head_->features(part, hidden);
+  };
+  const std::int64_t chunk = head_->sequences_per_chunk();
+  const Var features = chunk > 0 ? ops::in_chunks(ctx, chunk, read) : read(ctx);
+  return (*head_)(ctx, *batch, features);
+}
+
+std::int64_t Pretrained::tokens_at_once(const Batch& batch) const {
+  const std::int64_t chunk = head_->sequences_per_chunk(), count = batch.sequences();
+  if (chunk == 0 || count <= chunk) return batch.tokens();
+  std::int64_t most = 0;
+  for (std::int64_t begin = 0; begin < count; begin += chunk)
+    most = std::max(most, batch.starts[static_cast<std::size_t>(std::min(begin + chunk, count))] -
+                              batch.starts[static_cast<std::size_t>(begin)]);
+  return most;
 }
 
 std::string Pretrained::config_json() const {

@@ -17,7 +17,7 @@ namespace hearth::models {
 class Pretrained final : public nn::Model {
  public:
   // Takes no memory for weights: load_weights does, once they are known to fit, or initialise.
-  Pretrained(Config config, HeadKind head, const Freezing& freezing = {});
+  Pretrained(Config config, const HeadSpec& head, const Freezing& freezing = {});
 
   // Loads every parameter from the folder's weights: f32, f16 or bf16, names with or without the prefix, old gamma/beta
   // names included. Missing parameters of the head are initialised, with a log line; any other missing parameter, or
@@ -33,12 +33,17 @@ class Pretrained final : public nn::Model {
   const nn::TransformerConfig& backbone_config() const { return backbone_.config(); }
   std::int64_t max_positions() const { return backbone_.config().max_tokens(); }
   std::int64_t layers_in_backward() const { return backbone_.layers_in_backward(); }
-  std::int64_t logits_per_token() const;                             // 0 if the head has logits per sequence
+  HeadKind head() const { return head_kind_; }
+  std::int64_t logits_per_token() const;  // kept in training: 0 if the head has logits per sequence, or none
+  std::int64_t tokens_at_once(const Batch& batch) const;  // of a training pass: those of its largest chunk
+  // Whether matmuls read it: all matrices but embeddings, and those of words if masked language modelling ties them.
+  bool multiplies(const Parameter& parameter) const;
   const std::string& architecture() const { return architecture_; }  // "BertForQuestionAnswering"
-  const std::string& prefix() const { return prefix_; }              // "bert.": of the backbone's parameters
+  const std::string& prefix() const { return prefix_; }  // "bert.": of the backbone's parameters; empty: embeddings
 
  private:
   std::string config_json() const override;
+  bool is_bare() const { return head_kind_ == HeadKind::embedding; }  // parameters have no prefix, as in BertModel
 
   Config config_;
   HeadKind head_kind_;
@@ -59,6 +64,9 @@ struct LoadOptions {
 std::unique_ptr<Pretrained> outline(Config config, const HeadSpec& head, const Freezing& freezing = {});
 // The folder's config.json with the overrides.
 Config load_config(const std::filesystem::path& folder, const LoadOptions& options = {});
+// The config of a new model: that of options.config_folder or, without one, the defaults of the model type, with the
+// overrides. Its vocabulary grows to `tokens`, if it is smaller, as run_mlm.py does it.
+Config new_config(std::string_view model_type, std::int64_t tokens, const LoadOptions& options = {});
 std::unique_ptr<Pretrained> load_pretrained(const std::filesystem::path& folder, const HeadSpec& head,
                                             const LoadOptions& options = {});
 // The same with every weight initialised.

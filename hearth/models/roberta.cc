@@ -25,6 +25,7 @@ constinit const Family kRoberta{.model_type = "roberta",
                                                .dropout = {"classifier_dropout"}},
                                 .token_dropout = {"classifier_dropout"},
                                 .masked_lm = {},
+                                .pooler = "pooler.dense",
                                 .fields = kBertFields};
 
 }  // namespace hearth::models

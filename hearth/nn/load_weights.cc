@@ -63,7 +63,7 @@ class Loading {
     if (!unused.empty())
       log_info("weights in {} that {} does not use: {}", folder_, rules_.model.empty() ? "this model" : rules_.model,
                list(unused));
-    if (!new_.empty())
+    if (!new_.empty() && rules_.reports_new)
       log_info("{} does not have these weights, so they were newly initialised: {}; train the model before you use it",
                folder_, list(new_));
   }
@@ -74,7 +74,7 @@ class Loading {
     const bool may_be_new = rules_.may_be_new && rules_.may_be_new(part.name);
     if (!name) return (may_be_new ? new_ : missing_).push_back(part.name);
     used_.insert(*name);
-    const std::vector<std::int64_t>& shape = weights_.entry(*name).shape;
+    const std::vector<std::int64_t>& shape = weights_.shape(*name);
     if (std::ranges::equal(shape, part.shape.dims())) return;
     if (rules_.ignores_shapes && may_be_new) return new_.push_back(part.name);
     misshapen_.push_back(fmt::format("{} has shape ({}), but {} is needed{}", *name, fmt::join(shape, ", "),
@@ -105,8 +105,8 @@ class Loading {
   std::optional<std::string> stored_name(const std::string& name) const {
     if (auto found = weights_.stored_name(name)) return found;
     const std::string& prefix = rules_.optional_prefix;
-    return !prefix.empty() && name.starts_with(prefix) ? weights_.stored_name(name.substr(prefix.size()))
-                                                       : std::nullopt;
+    if (prefix.empty()) return std::nullopt;
+    return weights_.stored_name(name.starts_with(prefix) ? name.substr(prefix.size()) : prefix + name);
   }
 
   // Of a frozen parameter.

@@ -14,8 +14,10 @@ namespace hearth::nn {
 struct LoadRules {
   std::string model = {};  // the architecture, for messages, and the file that describes it
   std::string config_file = {};
-  std::string optional_prefix = {};                            // the folder's names may begin without it: "bert."
+  // "bert.": the folder's names may lack it where the model's have it, or have it where the model's lack it.
+  std::string optional_prefix = {};
   std::function<bool(std::string_view name)> may_be_new = {};  // initialised, with a log line, if the folder lacks it
+  bool reports_new = true;                                     // false: nothing reads what may be new
   bool ignores_shapes = false;                                 // initialised as well if its shape is another
   std::uint64_t seed = 0;                                      // of parameters that are initialised
 };

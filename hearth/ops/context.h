@@ -74,6 +74,7 @@ struct HEARTH_API Context {
   Var record(const Op& op, const Tensor& output, Backward backward) const {
     if (finite_check != nullptr) finite_check->look_at(op, output);
     if (!needs_grad(op)) return Var(output);
+    for (const Var& x : op.inputs) tape->check_input(op.name, x);
     if (finite_check == nullptr) return tape->record(output, std::move(backward));
     return tape->record(output, finite_check->checked(op, std::move(backward)));
   }

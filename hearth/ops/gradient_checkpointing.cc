@@ -20,12 +20,17 @@ Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const V
     Tape inner;
     Context again = ctx;
     again.tape = &inner;
-    const Var input(x.value(), x.needs_grad());
+    const Var input = x.defined() ? Var(x.value(), x.needs_grad()) : Var();
     const Var output = body(again, input);
     // The outer tape reports the parameters as ready: it noted their uses when the body first ran.
     inner.backward_from(output, std::move(dy));
-    if (input.grad().defined()) add_grad(x, std::move(input.grad()));
+    if (input.defined() && input.grad().defined()) add_grad(x, std::move(input.grad()));
   });
+}
+
+Var checkpointed(Context& ctx, const std::function<Var(Context&)>& body) {
+  check(body != nullptr, "[checkpointed] there is no body");
+  return checkpointed(ctx, Var(), [body](Context& again, const Var&) { return body(again); });
 }
 
 }  // namespace hearth::ops

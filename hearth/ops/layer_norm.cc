@@ -1,10 +1,26 @@
 #include "hearth/ops/layer_norm.h"
 
+#include <array>
+#include <memory>
+
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/rows/layer_norm.h"
 #include "hearth/ops/grad.h"
 
 namespace hearth::ops {
+namespace {
+
+// Any number of rows as one sequence.
+struct OneSequence {
+  std::array<std::int64_t, 2> starts;
+  std::array<std::int64_t, 1> keys;
+  std::array<std::uint32_t, 1> sample{};
+
+  explicit OneSequence(std::int64_t rows) : starts{0, rows}, keys{rows} {}
+  kernels::Sequences view() const { return {starts, keys, sample}; }
+};
+
+}  // namespace
 
 Var layer_norm(Context& ctx, Var x, const Var& residual, Parameter& gamma, Parameter& beta, float eps, float dropout_p,
                std::uint32_t site) {
@@ -20,7 +36,9 @@ Var layer_norm(Context& ctx, Var x, const Var& residual, Parameter& gamma, Param
 
   kernels::LayerNormArgs args;
   args.type = z.type();
-  args.sequences = ctx.rows_of("layer_norm", z);
+  // Only dropout asks to which sequence a row belongs.
+  const auto rows = std::make_shared<const OneSequence>(z.rows());
+  args.sequences = dropout.active() ? ctx.rows_of("layer_norm", z) : rows->view();
   args.cols = z.row_size();
   args.eps = eps;
   args.dropout = dropout;
@@ -35,7 +53,7 @@ Var layer_norm(Context& ctx, Var x, const Var& residual, Parameter& gamma, Param
   kernels::layer_norm_forward(args);
 
   const Op op{"layer norm", {x, residual}, {&gamma, &beta}};
-  return ctx.record(op, y, [x, z, residual, &gamma, &beta, args, mean, rstd](Tensor dy) {
+  return ctx.record(op, y, [x, z, residual, &gamma, &beta, args, rows, mean, rstd](Tensor dy) {
     const Span backward_span("layer norm backward");
     kernels::LayerNormGradArgs grads;
     grads.dy = dy.raw();

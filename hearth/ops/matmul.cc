@@ -2,42 +2,12 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
-#include "hearth/kernels/gemm/gemm.h"
 #include "hearth/ops/cast.h"
 #include "hearth/ops/grad.h"
+#include "hearth/ops/multiply.h"
 
 namespace hearth::ops {
 namespace {
-
-// A matrix as an operand of a matmul: itself, or its transpose.
-struct Operand {
-  const Tensor& stored;
-  bool transposed = false;
-
-  std::int64_t rows() const { return stored.shape()[transposed ? 1 : 0]; }
-  std::int64_t cols() const { return stored.shape()[transposed ? 0 : 1]; }
-  Operand transpose() const { return {stored, !transposed}; }
-};
-
-// out = [out +] left right
-void multiply_into(const Operand& left, const Operand& right, const Tensor& out, bool accumulate) {
-  kernels::GemmArgs matmul;
-  matmul.m = left.rows();
-  matmul.n = right.cols();
-  matmul.k = left.cols();
-  matmul.type = left.stored.type();
-  matmul.a = left.stored.raw();
-  matmul.lda = left.stored.shape()[1];
-  matmul.a_transposed = left.transposed;
-  matmul.b = right.stored.raw();
-  matmul.ldb = right.stored.shape()[1];
-  matmul.b_transposed = right.transposed;
-  matmul.c_type = out.type();
-  matmul.c = out.raw();
-  matmul.ldc = matmul.n;
-  matmul.accumulate = accumulate;
-  kernels::gemm(matmul);
-}
 
 // The gradient of x, where x or its transpose was an operand whose gradient is left right.
 void add_product(const Var& x, bool transposed, const Operand& left, const Operand& right) {

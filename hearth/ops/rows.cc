@@ -1,6 +1,6 @@
 #include "hearth/ops/rows.h"
 
-#include <cstring>
+#include <vector>
 
 #include "hearth/base/check.h"
 #include "hearth/cpu/parallel.h"
@@ -28,6 +28,15 @@ void for_each_sequence(const kernels::Sequences& sequences, const Visit& visit) 
   });
 }
 
+// x (T, H) += y (R, H), row i of y at row rows[i] of x.
+void add_to_rows(const Tensor& y, std::span<const std::int64_t> rows, const GradTarget& x) {
+  if (!x.accumulate) x.tensor.fill_zero();
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    const std::int64_t row = rows[static_cast<std::size_t>(i)];
+    kernels::add_into(y.type(), y.row_size(), y.slice(i, i + 1).raw(), x.tensor.slice(row, row + 1).raw());
+  }
+}
+
 // row (H) f32 = the mean of rows (N, H)
 void mean_of_rows(const Tensor& rows, const Tensor& row) {
   kernels::column_sums(rows.type(), rows.rows(), row.size(), rows.raw(), row.size(), row.data<float>(), false);
@@ -38,20 +47,20 @@ void mean_of_rows(const Tensor& rows, const Tensor& row) {
 
 Var first_tokens(Context& ctx, const Var& x) {
   check_pooled(ctx, "first_tokens", x.value());
-  const kernels::Sequences sequences = ctx.sequences;
-  Tensor y({sequences.count(), x.value().row_size()}, x.value().type());
-  for (std::int64_t s = 0; s < sequences.count(); ++s) {
-    const std::int64_t token = sequences.starts[static_cast<std::size_t>(s)];
-    y.slice(s, s + 1).copy_from(x.value().slice(token, token + 1));
+  return take_rows(ctx, x, ctx.sequences.starts.first(static_cast<std::size_t>(ctx.sequences.count())));
+}
+
+Var take_rows(Context& ctx, const Var& x, std::span<const std::int64_t> rows) {
+  check_floats("take_rows", x.value());
+  Tensor y({std::ssize(rows), x.value().row_size()}, x.value().type());
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    const std::int64_t row = rows[static_cast<std::size_t>(i)];
+    check(0 <= row && row < x.value().rows(), "[take_rows] there is no row {} in {}", row,
+          x.value().shape().to_string());
+    y.slice(i, i + 1).copy_from(x.value().slice(row, row + 1));
   }
-  return ctx.record({"first tokens", {x}}, y, [x, sequences](Tensor dy) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) target.tensor.fill_zero();
-    for (std::int64_t s = 0; s < sequences.count(); ++s) {
-      const std::int64_t token = sequences.starts[static_cast<std::size_t>(s)];
-      kernels::add_into(dy.type(), dy.row_size(), dy.slice(s, s + 1).raw(),
-                        target.tensor.slice(token, token + 1).raw());
-    }
+  return ctx.record({"take rows", {x}}, y, [x, rows = std::vector(rows.begin(), rows.end())](const Tensor& dy) {
+    add_to_rows(dy, rows, grad_target(x));
   });
 }
 

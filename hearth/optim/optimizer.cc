@@ -66,9 +66,9 @@ std::shared_ptr<Optimizer> adamw(ParameterStore& parameters, const AdamWOptions&
                         parameters);
 }
 
-double grad_norm(const ParameterStore& parameters) {
+double grad_norm(ParameterStore& parameters) {
   const Span span("gradient norm");
-  parameters.check_allocated();
+  parameters.complete_grads();
   return std::sqrt(kernels::sum_of_squares(parameters.size(), parameters.grad().data<float>()));
 }
 

@@ -78,8 +78,8 @@ struct AdamWOptions {
 };
 HEARTH_API std::shared_ptr<Optimizer> adamw(ParameterStore& parameters, const AdamWOptions& options = {});
 
-// The L2 norm of all gradients; infinite or NaN if one of them is.
-HEARTH_API double grad_norm(const ParameterStore& parameters);
+// The L2 norm of all gradients; infinite or NaN if one of them is. Parameters that no backward has reached count as 0.
+HEARTH_API double grad_norm(ParameterStore& parameters);
 // The factor of torch's clip_grad_norm_: max_norm / (norm + 1e-6), at most 1; 1 if max_norm is 0.
 HEARTH_API float clip_scale(double norm, double max_norm);
 

@@ -6,6 +6,7 @@
 #include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/update/optimizer.h"
+#include "hearth/parallel/broadcast_weights.h"
 
 namespace hearth::parallel {
 namespace {
@@ -31,11 +32,7 @@ DistributedDataParallel::DistributedDataParallel(ParameterStore& parameters, Tea
                  intervals_of(large_tables(parameters))),
       reducer_(parameters, team_, partition_, options.wire, large_tables(parameters)) {}
 
-void DistributedDataParallel::broadcast_weights() const {
-  if (team_.size() == 1) return;
-  team_.broadcast(parameters_.master());
-  parameters_.mark_changed();
-}
+void DistributedDataParallel::broadcast_weights() const { parallel::broadcast_weights(parameters_, team_); }
 
 // A second sum over the ranks would count the first one several times.
 void DistributedDataParallel::check_not_reduced() {

@@ -19,6 +19,13 @@ std::vector<std::string> examples(const TaskCommand& command) {
 
 }  // namespace
 
+void declare(Arguments& options, RunArguments& arguments, Task& task) {
+  declare(options, arguments.model, task.start());
+  task.declare(options);
+  declare(options, arguments.training);
+  declare(options, arguments.hub);
+}
+
 RunArguments parse_run_arguments(const TaskCommand& command, Task& task, std::span<const std::string> words) {
   RunArguments result;
   Arguments options(
@@ -29,9 +36,7 @@ RunArguments parse_run_arguments(const TaskCommand& command, Task& task, std::sp
                   "A unique prefix of a flag is enough: --max_train 100 is --max_train_samples 100.",
                   command.description));
   options.examples(examples(command));
-  declare(options, result.model);
-  task.declare(options);
-  declare(options, result.training);
+  declare(options, result, task);
   parse_flags_or_file(options, words);
   if (options.wants_help()) {
     result.help = options.help();
@@ -40,6 +45,7 @@ RunArguments parse_run_arguments(const TaskCommand& command, Task& task, std::sp
   as_usage([&] {
     take_precision_of_launcher(result.training);
     result.training.validate();
+    check_start(result.model);
     task.validate(result.training);
   });
   result.resolved = options.values();

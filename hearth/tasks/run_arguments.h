@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hearth/base/arguments.h"
+#include "hearth/tasks/common/hub_arguments.h"
 #include "hearth/tasks/common/model_arguments.h"
 #include "hearth/tasks/task.h"
 #include "hearth/train/training_arguments.h"
@@ -16,10 +17,14 @@ namespace hearth::tasks {
 struct RunArguments {
   ModelArguments model;
   TrainingArguments training;
+  HubArguments hub;
   std::optional<std::string> help;            // asked for: its text; nothing else is set then
   std::vector<Arguments::Resolved> resolved;  // all flags, those of the task too
   std::vector<std::string> notices;           // of ignored flags, to be logged
 };
+
+// The flags of a training command: those of its model, its task, its training and its uploads.
+void declare(Arguments& options, RunArguments& arguments, Task& task);
 
 // Flags, or a file of options and flags. Throws UsageError.
 RunArguments parse_run_arguments(const TaskCommand& command, Task& task, std::span<const std::string> words);

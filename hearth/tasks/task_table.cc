@@ -2,6 +2,8 @@
 #include <array>
 
 #include "hearth/base/check.h"
+#include "hearth/tasks/embedding/run_embedding.h"
+#include "hearth/tasks/masked_lm/masked_lm.h"
 #include "hearth/tasks/question_answering/question_answering.h"
 #include "hearth/tasks/task.h"
 #include "hearth/tasks/text_classification/run_classification.h"
@@ -32,6 +34,15 @@ constexpr std::array kCommands{
                 "Fine-tunes a model for text classification, with one or several labels per text or pair, or for "
                 "regression, evaluates it and predicts.",
                 "--train_file train.csv --validation_file dev.csv", make<RunClassification>},
+    TaskCommand{"run_mlm", "pretrain a model by masked language modelling, from nothing or from a model",
+                "Pretrains a model by masked language modelling on texts, from nothing or from a model, and evaluates "
+                "it.",
+                "--train_file texts.txt", make<MaskedLm>},
+    TaskCommand{
+        "run_embedding", "fine-tune a model to embed texts for search and similarity",
+        "Fine-tunes a model so that related texts have similar embeddings, from pairs, triplets or scored pairs, "
+        "as sentence-transformers does, and evaluates it.",
+        "--train_file pairs.jsonl --validation_file dev.jsonl", make<RunEmbedding>},
 };
 
 }  // namespace

@@ -44,6 +44,23 @@ void Batch::check_consistent() const {
           length, key_counts[s], row_starts[s]);
   }
   check(row_starts.back() == sequences(), "[Batch] row_starts ends with {} for {} sequences", row_starts.back(), count);
+  check(texts_per_item >= 1 && sequences() % texts_per_item == 0, "[Batch] {} sequences cannot be items of {} texts",
+        count, texts_per_item);
+  check(prompt_tokens.empty() || prompt_tokens.size() == count, "[Batch] {} prompt_tokens for {} sequences",
+        prompt_tokens.size(), count);
+}
+
+Batch Batch::part(std::int64_t begin, std::int64_t end) const {
+  check(0 <= begin && begin <= end && end <= sequences(), "[Batch] sequences {} to {} of {}", begin, end, sequences());
+  Batch part;
+  for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s) {
+    const auto first = static_cast<std::size_t>(starts[s]), length = static_cast<std::size_t>(starts[s + 1]) - first;
+    part.append(std::span(input_ids).subspan(first, length), std::span(token_type_ids).subspan(first, length),
+                samples[s]);
+    part.key_counts.back() = key_counts[s];
+    if (!prompt_tokens.empty()) part.prompt_tokens.push_back(prompt_tokens[s]);
+  }
+  return part;
 }
 
 }  // namespace hearth

@@ -24,11 +24,15 @@ struct HEARTH_API Batch {
   // the targets of regression (S) and of multi-label classification (S, labels) are floats.
   std::map<std::string, std::vector<std::int64_t>> labels;
   std::map<std::string, std::vector<float>> float_labels;
+  // Items of several texts, each of which is a sequence: the first texts of all items, then their second texts, ...
+  std::int64_t texts_per_item = 1;
+  std::vector<std::int64_t> prompt_tokens;  // (S) or empty: the first tokens of each sequence that pooling leaves out
 
   std::int64_t tokens() const { return starts.back(); }
   std::int64_t sequences() const { return static_cast<std::int64_t>(key_counts.size()); }
-  std::vector<std::int32_t> position_ids() const;  // (T): each token's place in its sequence, from 0 on
-  void check_consistent() const;                   // an Error names the arrays that contradict each other
+  std::vector<std::int32_t> position_ids() const;          // (T): each token's place in its sequence, from 0 on
+  void check_consistent() const;                           // an Error names the arrays that contradict each other
+  Batch part(std::int64_t begin, std::int64_t end) const;  // sequences [begin, end), without labels
 
   // Appends a sequence, padded with `pad_id` up to `length` positions where that is longer than it is.
   void append(std::span<const std::int32_t> ids, std::span<const std::int32_t> type_ids, std::uint32_t sample,

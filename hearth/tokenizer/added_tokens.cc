@@ -18,17 +18,17 @@ std::size_t last_character(std::string_view text) {
   return at;
 }
 
-bool is_space(char32_t c) { return (character_traits()[c] & kSpace) != 0; }
+bool is_space(char32_t c) { return has_trait(c, kSpace); }
 
 bool ends_with_letter(std::string_view text) {
   if (text.empty()) return false;
   std::size_t at = last_character(text);
-  return is_word_character(read_code_point(text, at));
+  return has_trait(read_code_point(text, at), kWordCharacter);
 }
 
 bool starts_with_letter(std::string_view text) {
   std::size_t at = 0;
-  return !text.empty() && is_word_character(read_code_point(text, at));
+  return !text.empty() && has_trait(read_code_point(text, at), kWordCharacter);
 }
 
 std::size_t without_trailing_spaces(std::string_view text) {
@@ -51,23 +51,26 @@ std::size_t leading_spaces(std::string_view text) {
 }  // namespace
 
 AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens, std::vector<std::string> patterns)
-    : tokens_(std::move(tokens)), patterns_(std::move(patterns)) {
-  for (std::size_t i = 0; i < patterns_.size(); ++i) {
-    if (patterns_[i].empty()) continue;
-    by_length_.push_back(i);
-    if (first_bytes_.find(patterns_[i].front()) == kNone) first_bytes_ += patterns_[i].front();
-  }
-  std::ranges::stable_sort(by_length_, std::greater{}, [&](std::size_t i) { return patterns_[i].size(); });
+    : tokens_(std::move(tokens)), patterns_(std::move(patterns)), trie_(patterns_) {
+  for (const std::string& pattern : patterns_)
+    if (!pattern.empty()) begins_[static_cast<unsigned char>(pattern.front())] = true;
+  is_empty_ = std::ranges::all_of(patterns_, &std::string::empty);
 }
 
 std::size_t AddedTokenFinder::find_first_byte(std::string_view text, std::size_t from) const {
-  return first_bytes_.size() == 1 ? text.find(first_bytes_.front(), from) : text.find_first_of(first_bytes_, from);
+  if (is_empty_) return kNone;
+  while (from < text.size() && !begins_[static_cast<unsigned char>(text[from])]) ++from;
+  return from < text.size() ? from : kNone;
 }
 
 std::size_t AddedTokenFinder::longest_at(std::string_view text, std::size_t at) const {
-  const auto found =
-      std::ranges::find_if(by_length_, [&](std::size_t i) { return text.substr(at).starts_with(patterns_[i]); });
-  return found == by_length_.end() ? kNone : *found;
+  std::size_t longest = kNone;
+  for (PieceTrie::Node node = PieceTrie::kRoot; at < text.size();) {
+    node = trie_.child(node, text[at++]);
+    if (node == PieceTrie::kNowhere) break;
+    if (trie_.token(node) != PieceTrie::kNoToken) longest = static_cast<std::size_t>(trie_.token(node));
+  }
+  return longest;
 }
 
 std::vector<AddedTokenFinder::Part> AddedTokenFinder::split(std::string_view text) const {

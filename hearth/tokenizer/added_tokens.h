@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "hearth/tokenizer/piece_trie.h"
 
 namespace hearth::tokenizer {
 
@@ -26,7 +29,7 @@ class AddedTokenFinder {
   // The text `patterns[i]` is found as `tokens[i]`; empty patterns are never found.
   AddedTokenFinder(std::vector<AddedToken> tokens, std::vector<std::string> patterns);
 
-  bool empty() const { return by_length_.empty(); }
+  bool empty() const { return is_empty_; }
 
   struct Part {
     std::string_view text;
@@ -40,8 +43,9 @@ class AddedTokenFinder {
 
   std::vector<AddedToken> tokens_;
   std::vector<std::string> patterns_;
-  std::vector<std::size_t> by_length_;  // indices into patterns_, longest first
-  std::string first_bytes_;
+  PieceTrie trie_;                  // of the patterns
+  std::array<bool, 256> begins_{};  // bytes that some pattern begins with
+  bool is_empty_ = true;
 };
 
 }  // namespace hearth::tokenizer

@@ -3,15 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
+
+#include "hearth/tokenizer/normalizer.h"
 
 namespace hearth::tokenizer {
-
-// A character of the normalised text, and which code point of the text it comes from.
-struct Character {
-  char32_t value;
-  std::int32_t origin;
-};
 
 struct NormalizerOptions {
   bool clean_text = true;  // drop control characters, make every space a plain one
@@ -20,22 +15,24 @@ struct NormalizerOptions {
   bool lowercase = true;
 };
 
-class BertNormalizer {
+class BertNormalizer final : public Normalizer {
  public:
   explicit BertNormalizer(NormalizerOptions options);
 
   const NormalizerOptions& options() const { return options_; }
-  // The normalised text; `first` is the place of its first code point. A text may be normalised in parts cut before or
-  // after any ASCII character that is not kControl: nothing reaches across.
-  std::vector<Character> normalize(std::string_view text, std::int32_t first) const;
+  // A text may be normalised in parts cut before or after any ASCII character that is not kControl: nothing reaches
+  // across.
+  void normalize(Characters& characters) const override;
+  bool changes(std::string_view text) const override;
 
  private:
-  std::vector<Character> read(std::string_view text, std::int32_t first) const;
-  void strip_accents(std::vector<Character>& characters) const;
-  void make_lowercase(std::vector<Character>& characters) const;
+  void clean(Characters& characters) const;
+  void strip_accents(Characters& characters) const;
 
   NormalizerOptions options_;
-  const std::uint8_t* traits_;
+  const std::uint32_t* traits_;
 };
+
+void make_lowercase(Characters& characters);
 
 }  // namespace hearth::tokenizer

@@ -1,24 +1,16 @@
 #include "hearth/tokenizer/text.h"
 
-#include <utf8proc.h>
-
 #include <cstddef>
 
 #include "hearth/io/utf8.h"
+#include "hearth/tokenizer/unicode.h"
 
 namespace hearth::tokenizer::python {
 namespace {
 
 constexpr char32_t kCapitalSigma = 0x3A3, kSigma = 0x3C3, kFinalSigma = 0x3C2;
-constexpr char32_t kCapitalIWithDot = 0x130, kDotAbove = 0x307;
 
 bool continues_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u; }
-
-char32_t next(std::string_view text, std::size_t& at) {
-  const char32_t code_point = io::next_code_point(text, at);
-  if (code_point == io::kNotUtf8) ++at;
-  return code_point;
-}
 
 std::size_t byte_position(std::string_view text, std::int64_t position) {
   std::size_t at = 0;
@@ -34,30 +26,8 @@ bool is_space(char32_t c) {
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-utf8proc_category_t category(char32_t code_point) {
-  return utf8proc_category(static_cast<utf8proc_int32_t>(code_point));
-}
-
-bool is_cased(char32_t code_point) {
-  const auto kind = category(code_point);
-  return kind == UTF8PROC_CATEGORY_LU || kind == UTF8PROC_CATEGORY_LL || kind == UTF8PROC_CATEGORY_LT;
-}
-
-// Unicode's Case_Ignorable: marks, modifiers, and the punctuation that does not end a word.
-bool is_case_ignorable(char32_t code_point) {
-  switch (category(code_point)) {
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_SK:
-      return true;
-    default:
-      return std::u32string_view(
-                 U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A")
-                 .find(code_point) != std::u32string_view::npos;
-  }
-}
+bool is_cased(char32_t code_point) { return has_trait(code_point, kPythonCase); }
+bool is_case_ignorable(char32_t code_point) { return has_trait(code_point, kPythonIgnorable); }
 
 // A sigma is final when a cased letter stands before it and none behind, case-ignorable characters apart.
 bool is_final_sigma(const std::u32string& text, std::size_t at) {
@@ -85,17 +55,11 @@ std::string_view slice(std::string_view text, std::int64_t begin, std::int64_t e
   return rest.substr(0, byte_position(rest, end - begin));
 }
 
-bool is_word(char32_t code_point) {
-  if (code_point == '_') return true;
-  const auto kind = category(code_point);
-  const bool letter = kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
-  const bool number = kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO;
-  return letter || number;
-}
+bool is_word(char32_t code_point) { return code_point == '_' || has_trait(code_point, kPythonAlnum); }
 
 std::string_view lstrip(std::string_view text) {
   std::size_t begin = 0, at = 0;
-  while (at < text.size() && is_space(next(text, at))) begin = at;
+  while (at < text.size() && is_space(read_code_point(text, at))) begin = at;
   return text.substr(begin);
 }
 
@@ -104,7 +68,7 @@ std::vector<std::string_view> split(std::string_view text) {
   std::size_t word = 0, at = 0;
   while (at < text.size()) {
     const std::size_t here = at;
-    if (!is_space(next(text, at))) continue;
+    if (!is_space(read_code_point(text, at))) continue;
     if (here > word) words.push_back(text.substr(word, here - word));
     word = at;
   }
@@ -114,7 +78,7 @@ std::vector<std::string_view> split(std::string_view text) {
 
 std::string lower(std::string_view text) {
   std::u32string code_points;
-  for (std::size_t at = 0; at < text.size();) code_points.push_back(next(text, at));
+  for (std::size_t at = 0; at < text.size();) code_points.push_back(read_code_point(text, at));
   std::string result;
   result.reserve(text.size());
   for (std::size_t i = 0; i < code_points.size(); ++i) {
@@ -125,7 +89,7 @@ std::string lower(std::string_view text) {
       io::append_utf8(result, U'i');
       io::append_utf8(result, kDotAbove);
     } else {
-      io::append_utf8(result, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+      io::append_utf8(result, lowercase(c));
     }
   }
   return result;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,18 +55,21 @@ class HEARTH_API Tokenizer {
   // convert_ids_to_tokens and convert_tokens_to_string of transformers: "##ing"; {"go", "##ing"} gives "going".
   virtual std::string token(std::int32_t id) const = 0;
   virtual std::string joined(const std::vector<std::string>& tokens) const = 0;
+  // Whether tokens that go on with a word are marked, as by "##" of WordPiece.
+  virtual bool marks_continuations() const = 0;
   virtual std::int64_t vocab_size() const = 0;
-  virtual std::int32_t cls_id() const = 0;
-  virtual std::int32_t unk_id() const = 0;
-  virtual std::int32_t pad_id() const = 0;
-  virtual std::int64_t model_max_length() const = 0;  // or kUnlimited
+  // The id of a special token: "bos", "eos", "unk", "sep", "pad", "cls" or "mask"; nothing if the tokenizer has none.
+  virtual std::optional<std::int32_t> special(std::string_view name) const = 0;
+  virtual std::vector<std::int32_t> special_ids() const = 0;  // all_special_ids of transformers, ascending
+  virtual std::int64_t model_max_length() const = 0;          // or kUnlimited
   // The number of special tokens that one text, or a pair, gets.
   virtual std::int64_t special_tokens(bool pair) const = 0;
   virtual Encoding build(const TokenizedText& first) const = 0;
   virtual Encoding build(const TokenizedText& first, const TokenizedText& second) const = 0;
-  // Writes tokenizer.json, tokenizer_config.json, special_tokens_map.json and vocab.txt, as save_pretrained does. Keys
-  // of the files that the tokenizer was read from are kept. If the folder has a model's config.json,
-  // tokenizer_config.json names the tokenizer class of that model's family: save the model first.
+  // Writes tokenizer.json, tokenizer_config.json, special_tokens_map.json and the model's older files (vocab.txt;
+  // vocab.json and merges.txt), as save_pretrained does. Keys of the files that the tokenizer was read from are kept.
+  // If the folder has a model's config.json, tokenizer_config.json names the tokenizer class of that model's family:
+  // save the model first.
   virtual void save(const std::filesystem::path& folder) const = 0;
 
   Encoding encode(std::string_view text) const;
@@ -79,9 +83,16 @@ class HEARTH_API Tokenizer {
                                        std::int64_t stride) const;
 };
 
-// Reads the tokenizer of a model folder, as AutoTokenizer of transformers 4.57 does: tokenizer.json, else vocab.txt,
-// with tokenizer_config.json, special_tokens_map.json and the model's config.json if they are there.
-HEARTH_API std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder);
+// Reads the tokenizer of a model folder, as AutoTokenizer of transformers 4.57 does: tokenizer.json, else older files
+// (vocab.txt; vocab.json and merges.txt; a SentencePiece model), with tokenizer_config.json, special_tokens_map.json
+// and the model's config.json if they are there.
+struct LoadOptions {
+  // For texts that come as lists of words. Byte-level tokenizers of families that tell words by the space before them
+  // (RoBERTa, GPT-2) then add that space, as run_ner.py has them do.
+  bool takes_words = false;
+};
+HEARTH_API std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder,
+                                                           const LoadOptions& options = {});
 // Makes BERT's tokenizer with its default settings from a vocab.txt alone.
 HEARTH_API std::shared_ptr<const Tokenizer> load_vocabulary(const std::filesystem::path& file, bool lowercase);
 

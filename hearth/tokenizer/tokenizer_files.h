@@ -4,10 +4,9 @@
 
 namespace hearth::tokenizer {
 
-// The JSON files that a tokenizer was read from, which saving it builds on: keys that Hearth does not interpret are
-// written as they were read. Large nodes that saving replaces, such as the vocabulary, are null.
+// The JSON files beside tokenizer.json that a tokenizer was read from, which saving it builds on: keys that Hearth does
+// not interpret are written as they were read.
 struct TokenizerFiles {
-  io::Json tokenizer = io::Json::object();           // tokenizer.json
   io::Json settings = io::Json::object();            // tokenizer_config.json
   io::Json special_tokens_map = io::Json::object();  // special_tokens_map.json
 };

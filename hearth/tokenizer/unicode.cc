@@ -1,52 +1,99 @@
 #include "hearth/tokenizer/unicode.h"
 
-#include <utf8proc.h>
-
+#include <algorithm>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "hearth/io/utf8.h"
-#include "hearth/tokenizer/unicode_ranges.h"
+#include "hearth/tokenizer/unicode_tables.h"
 
 namespace hearth::tokenizer {
 namespace {
 
 constexpr std::size_t kCodePoints = 0x110000;
-constexpr char32_t kAfterLastUppercase = 0x20000;
+constexpr char32_t kFirstHangul = 0xAC00, kLastHangul = 0xD7A3;
+constexpr CodePointRange kHangul{kFirstHangul, kLastHangul}, kJamoVowels{0x1161, 0x1175}, kJamoFinals{0x11A8, 0x11C2};
 
-// Lower case that came after Unicode 14.
-struct LowercaseRange {
-  CodePointRange range;
-  std::int32_t step;
-};
-constexpr LowercaseRange kNewLowercase[] = {
-    {{0x1C89, 0x1C89}, 1},      {{0xA7CB, 0xA7CB}, -42343}, {{0xA7CC, 0xA7CC}, 1}, {{0xA7CE, 0xA7CE}, 1},
-    {{0xA7D2, 0xA7D2}, 1},      {{0xA7D4, 0xA7D4}, 1},      {{0xA7DA, 0xA7DA}, 1}, {{0xA7DC, 0xA7DC}, -42561},
-    {{0x10D50, 0x10D65}, 0x20}, {{0x16EA0, 0x16EB8}, 0x1B},
+class TraitTable {
+ public:
+  void mark(CodePointRange range, std::uint32_t trait) {
+    for (char32_t c = range.first; c <= range.last; ++c) traits_[c] |= trait;
+  }
+  void mark(std::span<const CodePointRange> ranges, std::uint32_t trait) {
+    for (const CodePointRange& range : ranges) mark(range, trait);
+  }
+  void mark(std::span<const DecompositionEntry> entries, std::uint32_t trait) {
+    for (const DecompositionEntry& entry : entries) traits_[entry.from] |= trait;
+  }
+  void clear(char32_t c, std::uint32_t trait) { traits_[c] &= ~trait; }
+  const std::vector<std::uint32_t>& traits() const { return traits_; }
+
+ private:
+  std::vector<std::uint32_t> traits_ = std::vector<std::uint32_t>(kCodePoints);
 };
 
-std::vector<std::uint8_t> make_traits() {
-  std::vector<std::uint8_t> traits(kCodePoints);
-  const auto mark = [&](std::span<const CodePointRange> ranges, Trait trait) {
-    for (const auto [first, last] : ranges)
-      for (char32_t c = first; c <= last; ++c) traits[c] |= trait;
-  };
-  mark(kControls, kControl);
-  mark(kSpaces, kSpace);
-  mark(kIdeographs, kIdeograph);
-  mark(kPunctuationMarks, kPunctuation);
-  mark(kNonspacingMarks, kMark);
-  mark(kNormalizable, kDecomposable);
-  traits[kReplacementCharacter] |= kControl;
-  for (char32_t c = 0; c < kAfterLastUppercase; ++c)
-    if (lowercase(c) != c) traits[c] |= kUppercase;
-  return traits;
+void mark_normal_forms(TraitTable& table) {
+  table.mark(kCanonical, kDecomposable | kNotInert);
+  for (const Composition& pair : kCompositions) table.clear(pair.composed, kNotInert);
+  table.mark(kCompatible, kHasCompatible);
+  for (const CombiningClass& one : kCombiningClasses) table.mark({one.first, one.last}, kDecomposable | kNotInert);
+  for (const Composition& pair : kCompositions) table.mark({pair.second, pair.second}, kNotInert);
+  table.mark(kHangul, kDecomposable);
+  table.mark(kJamoVowels, kNotInert);
+  table.mark(kJamoFinals, kNotInert);
+}
+
+std::vector<std::uint32_t> make_traits() {
+  TraitTable table;
+  table.mark(kControls, kControl);
+  table.mark({kReplacementCharacter, kReplacementCharacter}, kControl);
+  table.mark(kSpaces, kSpace);
+  table.mark(kIdeographs, kIdeograph);
+  table.mark(kPunctuationMarks, kPunctuation);
+  table.mark(kNonspacingMarks, kMark);
+  table.mark(kCombiningMarks, kCombining);
+  table.mark(kLetters, kLetter);
+  table.mark(kNumbers, kNumber);
+  table.mark(kCapitals, kCapital);
+  table.mark(kSmallLetters, kSmall);
+  table.mark(kMarks, kAnyMark);
+  table.mark(kNumerics, kNumeric);
+  table.mark(kWordCharacters, kWordCharacter);
+  mark_normal_forms(table);
+  for (const CodePointMapping& one : kLowercase)
+    for (char32_t c = one.first; c <= one.last; c += one.step) table.mark({c, c}, kUppercase);
+  table.mark({kCapitalIWithDot, kCapitalIWithDot}, kUppercase);
+  table.mark(kClusterExtenders, kClusterExtender);
+  table.mark(kClusterControls, kClusterControl);
+  table.mark(kClusterPrepends, kClusterPrepend);
+  table.mark(kConjunctConsonants, kConjunctConsonant);
+  table.mark(kConjunctLinkers, kConjunctLinker);
+  table.mark(kConjunctExtenders, kConjunctExtender);
+  table.mark(kPictographs, kPictograph);
+  table.mark(kPythonCased, kPythonCase);
+  table.mark(kPythonCaseIgnorable, kPythonIgnorable);
+  table.mark(kPythonAlphanumeric, kPythonAlnum);
+  return table.traits();
+}
+
+// The entry of a sorted table whose range holds `c`, or null.
+template <class Entry>
+const Entry* entry_with(std::span<const Entry> table, char32_t c) {
+  const auto after = std::ranges::upper_bound(table, c, {}, &Entry::first);
+  return after == table.begin() || std::prev(after)->last < c ? nullptr : &*std::prev(after);
+}
+
+std::u32string_view find_decomposition(std::span<const DecompositionEntry> table, char32_t c) {
+  const auto found = std::ranges::lower_bound(table, c, {}, &DecompositionEntry::from);
+  if (found == table.end() || found->from != c) return {};
+  return {kDecompositionPool + found->place, found->size};
 }
 
 }  // namespace
 
-const std::uint8_t* character_traits() {
-  static const std::vector<std::uint8_t> traits = make_traits();
+const std::uint32_t* character_traits() {
+  static const std::vector<std::uint32_t> traits = make_traits();
   return traits.data();
 }
 
@@ -63,48 +110,29 @@ std::int32_t count_code_points(std::string_view text) {
   return count;
 }
 
-Decomposition decompose(char32_t decomposable) {
-  std::array<utf8proc_int32_t, 4> characters{};
-  int last_boundclass = 0;
-  const auto size = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(decomposable), characters.data(),
-                                            characters.size(), UTF8PROC_DECOMPOSE, &last_boundclass);
-  Decomposition result{{}, static_cast<std::size_t>(size)};
-  for (std::size_t i = 0; i < result.size; ++i) result.characters[i] = static_cast<char32_t>(characters[i]);
-  return result;
+std::u32string_view decomposition(char32_t c, Decomposing kind) {
+  if (kind == Decomposing::compatible && has_trait(c, kHasCompatible)) return find_decomposition(kCompatible, c);
+  return has_trait(c, kDecomposable) ? find_decomposition(kCanonical, c) : std::u32string_view();
 }
 
-int combining_class(char32_t decomposable) {
-  return utf8proc_get_property(static_cast<utf8proc_int32_t>(decomposable))->combining_class;
+int combining_class(char32_t c) {
+  if (!has_trait(c, kDecomposable)) return 0;
+  const CombiningClass* found = entry_with(std::span<const CombiningClass>(kCombiningClasses), c);
+  return found ? found->order : 0;
+}
+
+std::optional<char32_t> composition(char32_t first, char32_t second) {
+  const auto key = [](const Composition& pair) { return std::tuple(pair.first, pair.second); };
+  const auto found = std::ranges::lower_bound(kCompositions, std::tuple(first, second), {}, key);
+  if (found == std::end(kCompositions) || key(*found) != std::tuple(first, second)) return std::nullopt;
+  return found->composed;
 }
 
 char32_t lowercase(char32_t c) {
-  for (const auto& [range, step] : kNewLowercase)
-    if (range.first <= c && c <= range.last) return static_cast<char32_t>(static_cast<std::int32_t>(c) + step);
-  return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)));
+  if (!has_trait(c, kUppercase)) return c;
+  const CodePointMapping* found = entry_with(std::span<const CodePointMapping>(kLowercase), c);
+  if (!found || (c - found->first) % found->step != 0) return c;
+  return static_cast<char32_t>(static_cast<std::int32_t>(c) + found->distance);
 }
-
-bool is_word_character(char32_t c) {
-  const auto within = [c](char32_t first, char32_t last) { return first <= c && c <= last; };
-  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_PC:
-      return true;
-    // Letters in circles and squares, and the joiners.
-    default:
-      return within(0x24B6, 0x24E9) || within(0x1F130, 0x1F149) || within(0x1F150, 0x1F169) ||
-             within(0x1F170, 0x1F189) || within(0x200C, 0x200D);
-  }
-}
-
-std::string utf8proc_version() { return ::utf8proc_version(); }
 
 }  // namespace hearth::tokenizer

@@ -18,7 +18,7 @@ struct ByteTable {
 
 ByteTable make_byte_table() {
   ByteTable table;
-  const std::uint8_t* traits = character_traits();
+  const std::uint32_t* traits = character_traits();
   for (std::size_t byte = 0; byte < 256; ++byte) {
     table.kind[byte] = byte >= 0x80 || (traits[byte] & kControl) ? ByteKind::other
                        : traits[byte] & kSpace                   ? ByteKind::space
@@ -40,7 +40,7 @@ std::size_t index(char byte) { return static_cast<unsigned char>(byte); }
 
 NormalizedWords::NormalizedWords() : traits_(character_traits()) {}
 
-void NormalizedWords::read(std::vector<Character> characters) {
+void NormalizedWords::read(Characters characters) {
   characters_ = std::move(characters);
   at_ = 0;
 }
@@ -53,7 +53,7 @@ bool NormalizedWords::next(Word& word) {
   origins_.clear();
   do {
     const Character& character = characters_[at_];
-    const std::uint8_t traits = traits_[character.value];
+    const std::uint32_t traits = traits_[character.value];
     if (at_ > begin && (traits & (kSpace | kPunctuation))) break;
     io::append_utf8(text_, character.value);
     origins_.resize(text_.size(), character.origin);
@@ -108,9 +108,11 @@ void WordReader::read_until_space() {
   std::size_t end = at_;
   while (end < text_.size() && bytes.kind[index(text_[end])] != ByteKind::space) ++end;
   const std::string_view part = text_.substr(at_, end - at_);
-  normalized_.read(normalizer_.normalize(part, place_));
+  Characters characters = decode_utf8(part, place_);
+  place_ += static_cast<std::int32_t>(characters.size());
+  normalizer_.normalize(characters);
+  normalized_.read(std::move(characters));
   in_normalized_ = true;
-  place_ += count_code_points(part);
   at_ = end;
 }
 

@@ -29,15 +29,15 @@ class NormalizedWords {
  public:
   NormalizedWords();
 
-  void read(std::vector<Character> characters);
+  void read(Characters characters);
   bool next(Word& word);
 
  private:
-  std::vector<Character> characters_;
+  Characters characters_;
   std::size_t at_ = 0;
   std::string text_;
   std::vector<std::int32_t> origins_;
-  const std::uint8_t* traits_;
+  const std::uint32_t* traits_;
 };
 
 // Normalises a text and splits it into words. Words of plain ASCII, which most are, take a fast path without decoding.

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "hearth/data/sha256.h"
+#include "hearth/io/sha256.h"
 
 namespace hearth {
 namespace {
@@ -13,12 +13,12 @@ std::span<const std::byte> bytes_of(const Tensor& values) {
   return {static_cast<const std::byte*>(values.raw()), values.bytes()};
 }
 
-std::string short_digest(const data::Sha256& hash) { return hash.hex().substr(0, 12); }
+std::string short_digest(const io::Sha256& hash) { return hash.hex().substr(0, 12); }
 
 }  // namespace
 
 std::string description_of(const Dataset& data) {
-  data::Sha256 lengths;
+  io::Sha256 lengths;
   for (std::int64_t item = 0; item < data.size(); ++item) {
     const std::int64_t length = data.length(item);
     lengths.update(std::as_bytes(std::span(&length, 1)));
@@ -40,7 +40,7 @@ parallel::Team::NamedValues agreed_values(const TrainingArguments& args, const P
   declare(options, copy);
   parallel::Team::NamedValues values = agreed_values(options.values());
 
-  data::Sha256 names, frozen;
+  io::Sha256 names, frozen;
   for (const NamedParameter& parameter : parameters.named()) {
     names.update(parameter.name + " " + parameter.value.shape().to_string() + "\n");
     if (!parameter.parameter->trainable) frozen.update(bytes_of(parameter.value));

@@ -1,7 +1,8 @@
 #include "hearth/train/checkpoint.h"
 
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <set>
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
@@ -10,61 +11,89 @@
 #include "hearth/io/model_weights.h"
 #include "hearth/io/replace_folder.h"
 #include "hearth/io/safetensors.h"
+#include "hearth/parallel/broadcast_weights.h"
 #include "hearth/train/checkpoint_state.h"
+#include "hearth/train/torch_optimizer.h"
+#include "hearth/train/torch_states.h"
 
 namespace hearth {
 namespace {
 
+// The optimizer state of a checkpoint, in the format of either file.
+struct StoredState {
+  std::filesystem::path file;
+  std::map<std::string, Tensor, std::less<>> arrays;  // named as in Optimizer::State
+  std::set<std::string, std::less<>> without;         // parameters that have none, as no backward pass has reached them
+};
+
 // Moments of a frozen parameter belong to a run that trained it.
-void check_same_freezing(const io::Safetensors& stored, const ParameterStore& parameters) {
+void check_same_freezing(const StoredState& stored, const ParameterStore& parameters) {
   for (const auto& parameter : parameters.parameters()) {
     if (parameter->trainable) continue;
     const std::string ending = "." + parameter->parts.front().name;
     check(
-        std::ranges::none_of(stored.names(), [&](const std::string& name) { return name.ends_with(ending); }),
+        std::ranges::none_of(stored.arrays, [&](const auto& array) { return array.first.ends_with(ending); }),
         "{} has moments of {}, which this run freezes: it was written with another --freeze or --freeze_layers. Resume "
         "it with the same flags, or begin a run from its weights with --model_name_or_path {}",
-        stored.path().string(), parameter->parts.front().name, stored.path().parent_path().string());
+        stored.file.string(), parameter->parts.front().name, stored.file.parent_path().string());
   }
+}
+
+StoredState read_state(const std::filesystem::path& file, const ParameterStore& parameters) {
+  StoredState stored{file, {}, {}};
+  if (file.extension() == ".pt") {
+    TorchOptimizer optimizer = read_torch_optimizer(file, parameters);
+    stored.arrays = std::move(optimizer.moments);
+    stored.without = std::move(optimizer.without_moments);
+  } else {
+    const io::Safetensors arrays = io::Safetensors::open(file);
+    for (const std::string& name : arrays.names()) stored.arrays.emplace(name, arrays.tensor(name));
+  }
+  check_same_freezing(stored, parameters);
+  return stored;
 }
 
 // On the first rank: copies the moments of the file into the given arrays.
 class StoredMoments {
  public:
   StoredMoments(const std::filesystem::path& file, const ParameterStore& parameters)
-      : stored_(io::Safetensors::open(file)) {
-    check_same_freezing(stored_, parameters);
-  }
+      : stored_(read_state(file, parameters)) {}
 
   void read(const optim::Optimizer::State& state) {
-    const std::string file = stored_.path().string();
-    used_ += state.size();
     for (const auto& [name, tensor] : state) {
-      check(stored_.contains(name),
-            "{} lacks {}: it was written with another --optim or --freeze, or for another model", file, name);
-      const Tensor value = stored_.tensor(name);
-      check(value.shape() == tensor.shape() && value.type() == tensor.type(), "{}: {} is {}, this model needs {}", file,
-            name, value.shape().to_string(), tensor.shape().to_string());
-      tensor.copy_from(value);
+      if (stored_.without.contains(name.substr(name.find('.') + 1))) continue;
+      copy(name, tensor);
+      ++used_;
     }
   }
 
   void warn_of_unused() const {
-    if (used_ < stored_.names().size())
+    if (used_ < stored_.arrays.size())
       log_warning(
           "{} contains optimizer state that this run's --optim does not use: another optimizer wrote it. That state is "
           "ignored, and training will differ",
-          stored_.path().string());
+          stored_.file.string());
   }
 
  private:
-  io::Safetensors stored_;
+  void copy(const std::string& name, const Tensor& to) const {
+    const std::string file = stored_.file.string();
+    const auto found = stored_.arrays.find(name);
+    check(found != stored_.arrays.end(),
+          "{} lacks {}: it was written with another --optim or --freeze, or for another model", file, name);
+    const Tensor& value = found->second;
+    check(value.shape() == to.shape() && value.type() == to.type(), "{}: {} is {}, this model needs {}", file, name,
+          value.shape().to_string(), to.shape().to_string());
+    to.copy_from(value);
+  }
+
+  StoredState stored_;
   std::size_t used_ = 0;
 };
 
 void load_moments(const SavedProgress& progress, const CheckpointState& state, const std::filesystem::path& folder) {
   std::optional<StoredMoments> stored;  // on the first rank alone
-  if (progress.ddp.team().is_first()) stored.emplace(folder / "optimizer.safetensors", progress.model.parameters());
+  if (progress.ddp.team().is_first()) stored.emplace(folder / state.moments_file, progress.model.parameters());
   progress.ddp.load_state(state.updates, state.updates_of_moments,
                           [&](const optim::Optimizer::State& arrays) { stored->read(arrays); });
   if (stored) stored->warn_of_unused();
@@ -72,33 +101,31 @@ void load_moments(const SavedProgress& progress, const CheckpointState& state, c
 
 void start_moments_anew(const SavedProgress& progress, const std::filesystem::path& folder) {
   progress.ddp.start_anew(progress.state.global_step);
-  if (!progress.ddp.team().is_first()) return;
-  const bool of_torch = std::filesystem::exists(folder / "optimizer.pt");
-  log_warning("{} {}: the optimizer's moments start from zero", folder.string(),
-              of_torch ? "has its optimizer state in optimizer.pt, which only PyTorch reads"
-                       : "has no optimizer state (--save_only_model?)");
+  if (progress.ddp.team().is_first())
+    log_warning("{} has no optimizer state (--save_only_model?): the optimizer's moments start from zero",
+                folder.string());
 }
 
-// All weights of the first rank: a checkpoint may hold other values of frozen ones than the model that the run began
-// with, and in another dtype.
-void broadcast_weights(ParameterStore& parameters, const parallel::Team& team) {
-  if (team.size() == 1) return;
-  team.broadcast(parameters.master());
-  for (const auto& parameter : parameters.parameters()) {
-    if (parameter->trainable) continue;
-    auto type = static_cast<std::int64_t>(parameter->master.type());
-    team.group().broadcast(&type, 1, DType::i64, 0)->wait();
-    if (static_cast<DType>(type) != parameter->master.type()) parameter->store_as(static_cast<DType>(type));
-    team.broadcast(parameter->master);
-  }
-  parameters.mark_changed();
+void save_as_torch(const SavedProgress& progress, const CheckpointState& state,
+                   const optim::Optimizer::State& optimizer, const std::filesystem::path& folder,
+                   const TorchFormat& format) {
+  state.trainer.save(folder);
+  const TorchGroups groups = torch_groups(progress.model.parameters(), format.as_version_5);
+  write_torch_optimizer(folder / "optimizer.pt", groups, optimizer,
+                        {format.optimizer, format.initial_lr, format.lr, state.updates_of_moments});
+  write_torch_scheduler(folder / "scheduler.pt", {format.initial_lr, format.lr, state.updates, progress.plateau},
+                        groups.size());
+  if (state.scaler) write_torch_scaler(folder / "scaler.pt", *state.scaler);
+  const int ranks = progress.ddp.team().size();
+  for (int rank = 0; rank < ranks; ++rank)
+    write_torch_random_states(folder / (ranks == 1 ? "rng_state.pth" : fmt::format("rng_state_{}.pth", rank)),
+                              static_cast<std::uint32_t>(format.seed + state.trainer.global_step * ranks + rank));
 }
 
 }  // namespace
 
 void save_progress(const SavedProgress& progress, const optim::Optimizer::State& optimizer,
-                   const std::filesystem::path& folder) {
-  io::write_safetensors(folder / "optimizer.safetensors", optimizer);
+                   const std::filesystem::path& folder, const std::optional<TorchFormat>& torch) {
   CheckpointState state;
   state.trainer = progress.state;
   state.updates = progress.ddp.steps();
@@ -106,6 +133,8 @@ void save_progress(const SavedProgress& progress, const optim::Optimizer::State&
   if (progress.plateau != nullptr) state.plateau = progress.plateau->state();
   const optim::LossScaler& scaler = progress.scaler;
   if (scaler.enabled()) state.scaler = {scaler.scale(), scaler.good_steps(), scaler.skipped()};
+  if (torch) return save_as_torch(progress, state, optimizer, folder, *torch);
+  io::write_safetensors(folder / "optimizer.safetensors", optimizer);
   state.save(folder);
 }
 
@@ -114,7 +143,7 @@ void check_checkpoint(const std::filesystem::path& folder) {
   io::verify_checksums(folder);
   const CheckpointState state = CheckpointState::from_json(CheckpointState::read(folder), folder);
   io::ModelWeights::open(folder);
-  if (state.has_moments) io::Safetensors::open(folder / "optimizer.safetensors");
+  if (state.moments_file.ends_with(".safetensors")) io::Safetensors::open(folder / state.moments_file);
   if (const std::filesystem::path flags = folder / "training_args.json"; std::filesystem::exists(flags))
     io::read_json(flags);
 }
@@ -129,9 +158,9 @@ void load_progress(const SavedProgress& progress, const std::filesystem::path& f
   }
   const CheckpointState state =
       CheckpointState::from_json(io::parse_json(team.broadcast(std::move(files)), folder.string()), folder);
-  broadcast_weights(progress.model.parameters(), team);
+  parallel::broadcast_weights(progress.model.parameters(), team);
   progress.state = state.trainer;
-  if (state.has_moments) {
+  if (!state.moments_file.empty()) {
     load_moments(progress, state, folder);
   } else {
     start_moments_anew(progress, folder);

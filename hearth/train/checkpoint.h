@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "hearth/nn/model.h"
 #include "hearth/optim/loss_scaler.h"
@@ -12,7 +13,8 @@ namespace hearth {
 
 // A checkpoint folder holds the model and optimizer.safetensors (moments), scheduler.json (updates done, state of
 // reduce_lr_on_plateau), scaler.json (with fp16), trainer_state.json and checksums.json (size and checksum of each
-// file). There is no RNG state to store: random numbers are functions of seed and step.
+// file). There is no RNG state to store: random numbers are functions of seed and step. In the format of PyTorch the
+// state files are those of the Trainer: optimizer.pt, scheduler.pt, scaler.pt and rng_state.pth.
 struct SavedProgress {
   nn::Model& model;
   parallel::DataParallel& ddp;
@@ -21,9 +23,17 @@ struct SavedProgress {
   optim::Plateau* plateau = nullptr;  // with reduce_lr_on_plateau
 };
 
+// What the Trainer's files say beyond a run's progress.
+struct TorchFormat {
+  optim::OptimizerOptions optimizer;
+  double initial_lr = 0, lr = 0;  // of the first update, and of the next one
+  std::int64_t seed = 0;
+  bool as_version_5 = false;  // see torch_groups()
+};
+
 // `optimizer` is the ddp's state, which all processes gather together before one of them writes it.
 void save_progress(const SavedProgress& progress, const optim::Optimizer::State& optimizer,
-                   const std::filesystem::path& folder);
+                   const std::filesystem::path& folder, const std::optional<TorchFormat>& torch = {});
 // Every process of the ddp's team calls it; the first one reads the folder and sends what it has read to the others.
 void load_progress(const SavedProgress& progress, const std::filesystem::path& folder);
 // Throws an Error that names the file if one is missing, cut, damaged or holds an impossible value.

@@ -18,10 +18,11 @@ std::string text_of(std::span<const std::int64_t> items) {
 
 }  // namespace
 
-BatchPtr collate(const Dataset& dataset, std::span<const std::int64_t> items, std::uint32_t first_sample) {
+BatchPtr collate(const Dataset& dataset, std::span<const std::int64_t> items, std::uint32_t first_sample,
+                 std::optional<std::int64_t> epoch) {
   BatchPtr batch;
   try {
-    batch = dataset.collate(items, first_sample);
+    batch = epoch ? dataset.collate_in_epoch(*epoch, items, first_sample) : dataset.collate(items, first_sample);
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {

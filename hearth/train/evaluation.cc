@@ -9,7 +9,7 @@
 #include "hearth/base/rounding.h"
 #include "hearth/data/prefetch.h"
 #include "hearth/train/collate.h"
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 #include "hearth/train/results.h"
 #include "hearth/train/trainer_core.h"
 

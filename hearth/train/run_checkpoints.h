@@ -4,6 +4,7 @@
 
 #include "hearth/train/checkpoint.h"
 #include "hearth/train/checkpoint_keeper.h"
+#include "hearth/train/learning_rate.h"
 #include "hearth/train/trainer_core.h"
 
 namespace hearth {
@@ -12,8 +13,8 @@ namespace hearth {
 // functions in the same order.
 class RunCheckpoints {
  public:
-  // What `progress` refers to and the core outlive it.
-  RunCheckpoints(TrainerCore& core, const SavedProgress& progress);
+  // What `progress` refers to, the core and the learning rate outlive it.
+  RunCheckpoints(TrainerCore& core, const SavedProgress& progress, const LearningRate& learning_rate);
 
   const CheckpointKeeper& keeper() const { return keeper_; }
 
@@ -25,9 +26,11 @@ class RunCheckpoints {
 
  private:
   void load_best_weights() const;
+  std::optional<TorchFormat> torch_format() const;  // by --save_format
 
   TrainerCore& core_;
   SavedProgress progress_;
+  const LearningRate& learning_rate_;
   CheckpointKeeper keeper_;
 };
 

@@ -7,8 +7,9 @@
 #include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/metrics/metrics_json.h"
+#include "hearth/parallel/broadcast_weights.h"
 #include "hearth/train/agreed_values.h"
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 #include "hearth/train/results.h"
 
 namespace hearth {
@@ -26,7 +27,7 @@ TrainerCore::TrainerCore(std::shared_ptr<nn::Model> its_model, TrainingArguments
   if (!model->parameters().is_allocated()) model->initialise(static_cast<std::uint64_t>(args.seed));
   if (team().size() > 1 && options.train_dataset != nullptr)
     team().check_agreement(agreed_values(args, model->parameters(), *options.train_dataset));
-  broadcast_weights();
+  parallel::broadcast_weights(model->parameters(), team());
   preparation_seconds = preparing.seconds();
 }
 
@@ -56,12 +57,6 @@ StepOptions TrainerCore::step_options() const {
           .stop_requested = options.stop_requested,
           .nan_policy = args.nan_policy,
           .checks_ops = args.uses(DebugAid::underflow_overflow)};
-}
-
-void TrainerCore::broadcast_weights() const {
-  if (team().size() == 1) return;
-  team().broadcast(model->parameters().master());
-  model->parameters().mark_changed();
 }
 
 void TrainerCore::save_model(const std::filesystem::path& folder) const {

@@ -41,7 +41,6 @@ struct TrainerCore {
   StepOptions step_options() const;
   ops::LossOptions loss_options() const;
 
-  void broadcast_weights() const;
   void save_model(const std::filesystem::path& folder) const;
   void print_line(const std::string& line) const;
   // Prints a row and adds it to the log history, after epoch and step were set.

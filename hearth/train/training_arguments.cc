@@ -11,6 +11,7 @@
 #include "hearth/base/environment.h"
 #include "hearth/optim/optimizers.h"
 #include "hearth/train/schedule_settings.h"
+#include "hearth/train/torch_optimizer.h"
 
 namespace hearth {
 namespace {
@@ -68,6 +69,7 @@ void TrainingArguments::validate() {
   debug = names_in(debug);
   check_debug(debug);
   check_optimizer(*this);
+  if (save_format != SaveFormat::safetensors) check_torch_optimizer(optim);
   check(
       !(sharded_optimizer && save_on_each_node),
       "--sharded_optimizer and --save_on_each_node exclude each other: one machine gathers and saves the whole state");

@@ -68,6 +68,7 @@ struct HEARTH_API TrainingArguments {
 
   std::optional<std::int64_t> save_total_limit;
   bool save_only_model = false;
+  SaveFormat save_format = SaveFormat::safetensors;
   bool save_on_each_node = false;
   bool load_best_model_at_end = false;
   std::optional<std::string> metric_for_best_model;  // with or without "eval_"

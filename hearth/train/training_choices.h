@@ -20,6 +20,11 @@ constexpr std::array<std::string_view, 3> names_of(Sampling) { return {"random",
 enum class NanPolicy { stop, skip, ignore };
 constexpr std::array<std::string_view, 3> names_of(NanPolicy) { return {"stop", "skip", "ignore"}; }
 
+// The files of the state in checkpoints: Hearth's own, or the Trainer's. pytorch_v5 has RoBERTa's optimizer state in
+// the order of transformers 5, pytorch in that of transformers 4; for other models they are the same.
+enum class SaveFormat { safetensors, pytorch, pytorch_v5 };
+constexpr std::array<std::string_view, 3> names_of(SaveFormat) { return {"safetensors", "pytorch", "pytorch_v5"}; }
+
 // The Trainer's debugging aids. tpu_metrics_debug has no effect.
 enum class DebugAid { underflow_overflow, tpu_metrics_debug };
 constexpr std::array<std::string_view, 2> names_of(DebugAid) { return {"underflow_overflow", "tpu_metrics_debug"}; }

@@ -178,6 +178,9 @@ void declare_saving(Arguments& options, TrainingArguments& args) {
               "keep at most N checkpoints, deleting the oldest; 0: keep all");
   options.add("save_only_model", &args.save_only_model,
               "save only the model in checkpoints, without the state that resuming needs");
+  options.add("save_format", choice(&args.save_format),
+              "files of the state in checkpoints: pytorch writes optimizer.pt, scheduler.pt, scaler.pt and "
+              "rng_state.pth, from which the Trainer resumes; pytorch_v5 is for RoBERTa and transformers 5");
   options.add("load_best_model_at_end", &args.load_best_model_at_end,
               "load the best checkpoint, not the last, when training ends");
   options.add("metric_for_best_model", &args.metric_for_best_model,
@@ -244,11 +247,6 @@ void declare_foreign(Arguments& options) {
          "every parameter is used in every step, and models have no buffers");
   ignore(options, {"average_tokens_across_devices"}, {}, "the loss of this task is a mean over examples, not tokens");
   ignore(options, {}, {"ray_scope"}, "hyperparameter search is not implemented");
-  ignore(options, {"hub_private_repo", "hub_always_push"},
-         {"hub_model_id", "hub_strategy", "hub_token", "hub_revision", "push_to_hub_model_id",
-          "push_to_hub_organization", "push_to_hub_token"},
-         "it belongs to --push_to_hub, which is refused");
-  options.refused({"push_to_hub"}, "is not implemented yet; upload output_dir after training");
   options.refused({"deepspeed", "fsdp", "fsdp_config", "fsdp_min_num_params", "fsdp_transformer_layer_cls_to_wrap",
                    "parallelism_config", "accelerator_config", "mp_parameters"},
                   "configures a library that Hearth does not use; leave it out (--sharded_optimizer saves memory)");

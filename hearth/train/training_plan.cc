@@ -87,6 +87,8 @@ parallel::DataParallelOptions data_parallel_options(const TrainingArguments& arg
 }
 
 std::vector<std::int64_t> epoch_order(const TrainingArguments& args, const Dataset& dataset, std::int64_t epoch) {
+  if (std::vector<std::int64_t> own = dataset.epoch_order(args.per_device_train_batch_size, epoch); !own.empty())
+    return own;
   const std::int64_t seed = args.data_seed.value_or(args.seed);
   switch (args.train_sampling_strategy) {
     case Sampling::sequential:

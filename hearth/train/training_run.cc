@@ -49,7 +49,7 @@ TrainingRun::TrainingRun(Trainer& trainer, TrainerCore& core, const std::optiona
       plan_(find_plan(checkpoint)),
       learning_rate_(core.args, plan_.max_steps),
       nan_guard_(core.args, core.team()),
-      checkpoints_(core, {*core.model, ddp_, scaler_, core.state, learning_rate_.plateau()}),
+      checkpoints_(core, {*core.model, ddp_, scaler_, core.state, learning_rate_.plateau()}, learning_rate_),
       actions_(trainer, core, learning_rate_, nan_guard_, checkpoints_),
       matmul_parameters_(matmul_parameters_of(core.model->parameters())) {
   if (core_.team().size() > 1)
@@ -150,7 +150,8 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
     MicroBatches step;
     for (; next < batches.size() && std::ssize(step) < args.gradient_accumulation_steps; ++next)
       step.push_back(collate(train_data_, batches[next],
-                             static_cast<std::uint32_t>((std::ssize(step) * team.size() + team.rank()) * batch)));
+                             static_cast<std::uint32_t>((std::ssize(step) * team.size() + team.rank()) * batch),
+                             epoch));
     return step.empty() ? std::nullopt : std::optional(std::move(step));
   };
   std::int64_t batches_done = next;

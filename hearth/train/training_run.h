@@ -8,7 +8,7 @@
 #include "hearth/parallel/data_parallel.h"
 #include "hearth/train/learning_rate.h"
 #include "hearth/train/nan_guard.h"
-#include "hearth/train/progress.h"
+#include "hearth/base/progress.h"
 #include "hearth/train/run_checkpoints.h"
 #include "hearth/train/step_actions.h"
 #include "hearth/train/trainer_core.h"

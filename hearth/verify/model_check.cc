@@ -8,6 +8,7 @@
 #include "hearth/models/pretrained.h"
 #include "hearth/nn/model.h"
 #include "hearth/ops/context.h"
+#include "hearth/ops/pooling.h"
 #include "hearth/optim/optimizer.h"
 #include "hearth/optim/schedule.h"
 #include "hearth/verify/compare.h"
@@ -39,14 +40,15 @@ void add_labels(Batch& batch, const io::Safetensors& file, const std::string& na
 }
 
 // A padded batch. As in transformers, padded positions are computed as queries and never serve as keys.
-Batch read_batch(const io::Safetensors& file) {
-  const Tensor ids = tensor_of(file, "input_ids", DType::i64);
+Batch read_batch(const io::Safetensors& file, const std::string& prefix = "") {
+  const Tensor ids = tensor_of(file, prefix + "input_ids", DType::i64);
   const Shape& shape = ids.shape();
   check(shape.rank() == 2, "{}: input_ids has the shape {}, it must have rows of tokens", file.path().string(),
         shape.to_string());
-  const Tensor mask = tensor_of(file, "attention_mask", DType::i64, shape);
-  const Tensor types = file.contains("token_type_ids") ? tensor_of(file, "token_type_ids", DType::i64, shape)
-                                                       : Tensor::zeros(shape, DType::i64);
+  const Tensor mask = tensor_of(file, prefix + "attention_mask", DType::i64, shape);
+  const Tensor types = file.contains(prefix + "token_type_ids")
+                           ? tensor_of(file, prefix + "token_type_ids", DType::i64, shape)
+                           : Tensor::zeros(shape, DType::i64);
   Batch batch;
   for (std::int64_t row = 0; row < shape[0]; ++row) {
     const auto row_of = [&](const Tensor& tensor) {
@@ -61,6 +63,44 @@ Batch read_batch(const io::Safetensors& file) {
   return batch;
 }
 
+void append(Batch& batch, const Batch& more) {
+  for (std::int64_t s = 0; s < more.sequences(); ++s) {
+    const Batch one = more.part(s, s + 1);
+    batch.append(one.input_ids, one.token_type_ids, static_cast<std::uint32_t>(batch.sequences()));
+    batch.key_counts.back() = one.key_counts.front();
+  }
+}
+
+// Where golden.json describes embeddings: the batch has anchors and positives, the head pools and ranks.
+bool has_embeddings(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / "golden.json") &&
+         io::get_string_or(io::read_json(folder / "golden.json"), "kind", "", (folder / "golden.json").string()) ==
+             "embedding";
+}
+
+models::HeadSpec head_of(const std::filesystem::path& folder) {
+  if (!has_embeddings(folder)) return models::head_of(models::Config::read(folder));
+  const std::string file = (folder / "golden.json").string();
+  const io::Json golden = io::read_json(file);
+  const std::string pooling = io::get_string(golden, "pooling", file);
+  const auto mode = value_named<ops::Pooling>(pooling.substr(0, pooling.find(' ')));
+  check(mode.has_value(), "{}: the pooling '{}' is not known", file, pooling);
+  models::HeadSpec spec(models::HeadKind::embedding);
+  spec.embedding.pooling = {*mode};
+  spec.embedding.normalize = io::get_bool(golden, "normalize", file);
+  spec.embedding.loss.scale = static_cast<float>(io::get_double(golden, "scale", file));
+  return spec;
+}
+
+Batch batch_of(const std::filesystem::path& folder) {
+  const io::Safetensors file = io::Safetensors::open(folder / "batch.safetensors");
+  if (!has_embeddings(folder)) return read_batch(file);
+  Batch batch = read_batch(file, "anchor.");
+  append(batch, read_batch(file, "positive."));
+  batch.texts_per_item = 2;
+  return batch;
+}
+
 class ModelCheck {
  public:
   ModelCheck(const std::filesystem::path& folder, Report& report)
@@ -68,11 +108,12 @@ class ModelCheck {
         name_("models/" + folder.filename().string()),
         report_(report),
         expected_(io::Safetensors::open(folder / "expected.safetensors")),
-        batch_(shared_batch(read_batch(io::Safetensors::open(folder / "batch.safetensors")))),
-        model_(models::load_pretrained(folder, models::head_of(models::Config::read(folder)))) {}
+        batch_(shared_batch(batch_of(folder))),
+        model_(models::load_pretrained(folder, head_of(folder))) {}
 
   void run() {
-    check_forward_and_gradients();
+    check_logits();
+    check_loss_and_gradients();
     check_trajectory();
   }
 
@@ -87,21 +128,40 @@ class ModelCheck {
     return output;
   }
 
-  void check_forward_and_gradients() {
+  // Of the batch without its labels: masked language models compute no logits for a loss.
+  void check_logits() {
+    Batch unlabelled = *batch_;
+    unlabelled.labels.clear();
+    unlabelled.float_labels.clear();
+    ops::Context ctx;
+    const nn::ModelOutput output = model_->forward(ctx, shared_batch(std::move(unlabelled)));
+    for (const auto& [logits_name, logits] : output.logits) {
+      if (batch_->texts_per_item == 1) {
+        check_values(logits_name, logits.value());
+      } else {  // embeddings of anchors, then of positives
+        const std::int64_t items = logits.value().rows() / 2;
+        check_values("anchor", logits.value().slice(0, items));
+        check_values("positive", logits.value().slice(items, 2 * items));
+      }
+    }
+  }
+
+  void check_loss_and_gradients() {
     Tape tape;
     const nn::ModelOutput output = forward(tape);
-    for (const auto& [logits_name, logits] : output.logits) {
-      const Tensor expected = tensor_of(expected_, logits_name, DType::f32);
-      check(expected.size() == logits.value().size(), "{}: {} has {} values, the model gives {}",
-            expected_.path().string(), logits_name, expected.size(), logits.value().size());
-      const double error = largest_difference(floats(logits.value()), floats(expected));
-      report_.check(name_ + " " + logits_name, share(error, largest(floats(expected))), kLogits);
-    }
     const Tensor loss = tensor_of(expected_, "loss", DType::f32, {});
     report_.check(name_ + " loss", relative(output.loss.value().item(), loss.item()), kLogits);
     tape.backward(output.loss, 1.0f);
     model_->parameters().complete_grads();
     check_gradients();
+  }
+
+  void check_values(const std::string& what, const Tensor& values) {
+    const Tensor expected = tensor_of(expected_, what, DType::f32);
+    check(expected.size() == values.size(), "{}: {} has {} values, the model gives {}", expected_.path().string(), what,
+          expected.size(), values.size());
+    const double error = largest_difference(floats(values), floats(expected));
+    report_.check(name_ + " " + what, share(error, largest(floats(expected))), kLogits);
   }
 
   void check_gradients() {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "hearth/base/check.h"
-#include "hearth/data/sha256.h"
+#include "hearth/io/sha256.h"
 #include "hearth/io/json.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/tasks/question_answering/examples.h"
@@ -60,7 +60,7 @@ class QaCheck {
   void check_all() {
     const tasks::QaFeatures features =
         tasks::prepare_train_features(examples_, *tokenizer_, options_of(all_, all_file_));
-    data::Sha256 hash;
+    io::Sha256 hash;
     for (std::int64_t f = 0; f < features.size(); ++f) {
       const auto at = static_cast<std::size_t>(f);
       hash.update(fmt::format("{}:{}:{}:{}\n", examples_[static_cast<std::size_t>(features.examples[at])].id,

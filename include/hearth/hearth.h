@@ -4,6 +4,7 @@
 #include "hearth/autograd.h"     // IWYU pragma: export
 #include "hearth/data.h"         // IWYU pragma: export
 #include "hearth/distributed.h"  // IWYU pragma: export
+#include "hearth/hub.h"          // IWYU pragma: export
 #include "hearth/models.h"       // IWYU pragma: export
 #include "hearth/nn.h"           // IWYU pragma: export
 #include "hearth/ops.h"          // IWYU pragma: export

@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -31,7 +32,14 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  void type(std::string_view keys) const { ASSERT_EQ(write(terminal_, keys.data(), keys.size()), std::ssize(keys)); }
+  // Types once the program reads single keys. libedit shows its prompt shortly before that, and until then the kernel
+  // edits the line itself: it would turn Ctrl-D into an end of file that libedit never sees.
+  void type(std::string_view keys) const {
+    for (int tries = 0; reads_lines() && tries < 6000; ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_FALSE(reads_lines());
+    ASSERT_EQ(write(terminal_, keys.data(), keys.size()), std::ssize(keys));
+  }
 
   // The screen output up to and including `text`.
   std::string until(std::string_view text) const {
@@ -60,6 +68,11 @@ class Session {
   }
 
  private:
+  bool reads_lines() const {
+    termios settings{};
+    return tcgetattr(terminal_, &settings) == 0 && (settings.c_lflag & ICANON) != 0;
+  }
+
   bool read_byte(std::string& shown) const {
     pollfd waiting{terminal_, POLLIN, 0};
     char byte = 0;

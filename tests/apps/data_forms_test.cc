@@ -37,8 +37,9 @@ TEST_F(DataForms, ParquetAndCompressedShardsTrainTheSameModel) {
     write(fmt::format("shard-{}.jsonl", shard), line + "\n" + rest);
   }
   ASSERT_EQ(std::system(fmt::format("cd '{}' && gzip shard-*.jsonl", folder().string()).c_str()), 0);
-  for (const std::string& file : {fixture("parquet/questions.parquet").string(), std::string("'shard-*.jsonl.gz'"),
-                                  std::string("shard-0.jsonl.gz shard-1.jsonl.gz")}) {
+  const std::vector<std::string> forms{fixture("parquet/questions.parquet").string(), "'shard-*.jsonl.gz'",
+                                       "shard-0.jsonl.gz shard-1.jsonl.gz"};
+  for (const std::string& file : forms) {
     fs::remove_all(folder() / "out");
     const Outcome outcome = run_qa(train_on(file, "out"));
     ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -54,6 +54,28 @@ std::string tags(int count) {  // CoNLL
   });
 }
 
+std::string texts(int count) {
+  return rows(count, [](const auto& person, const auto& town, int) {
+    return fmt::format("{} the weaver lives in {}.\n", person, town);
+  });
+}
+
+std::string anchors(int count) {  // pairs of texts that belong together
+  return rows(count, [](const auto& person, const auto& town, int i) {
+    return fmt::format(
+        "{{\"anchor\": \"Where does {} number {} live?\", \"positive\": \"{} the baker lives in {}.\"}}\n", person, i,
+        person, town);
+  });
+}
+
+std::string scored_pairs(int count) {
+  return "query,text,label\n" + rows(count, [](const auto& person, const auto& town, int i) {
+           const bool same = i % 3 != 0;
+           return fmt::format("Who lives in {}?,{} lives in {}.,{}\n", town, person, same ? town : "Ipswich",
+                              same ? 1 : 0);
+         });
+}
+
 struct TaskCase {
   std::string name, command, ending;
   std::string (*contents)(int rows) = nullptr;  // null: the questions of the fixtures
@@ -68,6 +90,13 @@ const TaskCase kTasks[] = {
     {"several_labels", "run_classification --max_seq_length 64", ".json", several_labels, "f1", "predict_results.txt"},
     {"regression", "run_classification --max_seq_length 64", ".csv", scores, "loss", "predict_results.txt"},
     {"run_ner", "run_ner --max_seq_length 64", ".conll", tags, "f1", "predictions.txt"},
+    // One masked token per text, so that the mean over tokens is that over texts, whatever the number of ranks.
+    {"run_mlm", "run_mlm --line_by_line --whole_word_mask --mlm_probability 0.01", ".txt", texts, "loss",
+     "predict_results.json"},
+    {"run_embedding", "run_embedding --max_seq_length 64 --gather_across_devices", ".jsonl", anchors, "cosine_ndcg@10",
+     "predict_results.txt"},
+    {"cross_encoder", "run_classification --cross_encoder --max_seq_length 64", ".csv", scored_pairs, "spearman",
+     "predict_results.txt"},
 };
 
 class EveryTask : public ProgramTest, public testing::WithParamInterface<TaskCase> {
@@ -147,7 +176,8 @@ TEST_P(EveryTask, FrozenLayersStayAsTheyAre) {
   const io::ModelWeights before = io::ModelWeights::open(start_model()),
                          after = io::ModelWeights::open(folder() / "out");
   const auto changed = [&](const std::string& name) {
-    const Tensor a = before.tensor(name), b = after.tensor(name);
+    const bool is_bare = !after.stored_name(name).has_value();  // an embedding model has no prefix
+    const Tensor a = before.tensor(name), b = after.tensor(is_bare ? name.substr(std::strlen("bert.")) : name);
     return std::memcmp(a.raw(), b.raw(), a.bytes()) != 0;
   };
   EXPECT_FALSE(changed("bert.embeddings.word_embeddings.weight"));

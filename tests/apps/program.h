@@ -61,13 +61,14 @@ struct Outcome {
   }
 };
 
-// Runs the program in `folder`; `before` is shell text in front of it: settings of variables, or a whole command with
-// a semicolon or a pipe.
+// Runs the program in `folder`, without the Hub; `before` is shell text in front of it: settings of variables, or a
+// whole command with a semicolon or a pipe.
 inline Outcome run_program(const fs::path& folder, const std::string& arguments, const std::string& before = "") {
   const fs::path out = folder / ".out", err = folder / ".err";
-  const std::string command = "cd " + folder.string() + " && { export HEARTH_CACHE=" + (folder / ".cache").string() +
-                              "; " + before + " " + HEARTH_PROGRAM + " " + arguments + "; } > " + out.string() +
-                              " 2> " + err.string() + " < /dev/null";
+  const std::string command = "cd " + folder.string() +
+                              " && { export HF_HUB_OFFLINE=1 HEARTH_CACHE=" + (folder / ".cache").string() + "; " +
+                              before + " " + HEARTH_PROGRAM + " " + arguments + "; } > " + out.string() + " 2> " +
+                              err.string() + " < /dev/null";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 255, io::read_file(out), io::read_file(err)};
 }

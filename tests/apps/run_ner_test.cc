@@ -180,7 +180,7 @@ TEST_F(RunNer, WrongInputIsOneSentence) {
   EXPECT_TRUE(contains(error("none.jsonl", "good.jsonl"), "none.jsonl"));
   EXPECT_TRUE(contains(error("good.jsonl", "good.jsonl", "--max_seq_length 2"), "leaves no room for words"));
   EXPECT_TRUE(contains(error("good.jsonl", "good.jsonl", "--max_seq_length 500"), "positions"));
-  EXPECT_TRUE(contains(error("good.jsonl", "good.jsonl", "--dataset_name conll2003"), "--dataset_name"));
+  EXPECT_TRUE(contains(error("good.jsonl", "good.jsonl", "--dataset_name a/b/c"), "a/b/c is neither a folder nor"));
   EXPECT_FALSE(fs::exists(folder() / "out"));
 }
 

@@ -46,7 +46,7 @@ constexpr double kOfTheProgram = 8 << 20;
   std::exit(std::abs(estimated - measured) < 0.1 * measured + kOfTheProgram ? 0 : 1);
 }
 
-[[noreturn]] void compare_with_bench(DType dtype) {
+[[noreturn]] void compare_with_bench(DType dtype, HeadKind head = HeadKind::question_answering) {
   constexpr std::int64_t kBatch = 8;
   const MemoryPlan plan = small_plan(dtype, kBatch);
   cpu::set_num_threads(static_cast<int>(plan.threads));
@@ -55,10 +55,11 @@ constexpr double kOfTheProgram = 8 << 20;
   options.batch = kBatch;
   options.seq = kSequence;
   options.dtype = dtype;
+  options.head = head;
   options.steps = 1;
   options.warmup = 1;
   exit_by_closeness(static_cast<double>(bench_train(options).peak_resident_bytes),
-                    estimate_memory(*tiny(), plan).total());
+                    estimate_memory(*tiny({}, head), plan).total());
 }
 
 // One step with more tokens, so that activations are most of it.
@@ -91,6 +92,11 @@ class MemoryEstimateDeathTest : public testing::Test {
 TEST_F(MemoryEstimateDeathTest, IsWithinATenthOfWhatTheBenchmarkMeasures) {
   for (const DType dtype : {DType::f32, DType::bf16})
     EXPECT_EXIT(compare_with_bench(dtype), testing::ExitedWithCode(0), "measured");
+}
+
+TEST_F(MemoryEstimateDeathTest, IsWithinATenthForMaskedLanguageModelling) {
+  for (const DType dtype : {DType::f32, DType::bf16})
+    EXPECT_EXIT(compare_with_bench(dtype, HeadKind::masked_lm), testing::ExitedWithCode(0), "measured");
 }
 
 TEST_F(MemoryEstimateDeathTest, IsWithinATenthWithFrozenLayers) {
@@ -140,8 +146,17 @@ TEST(MemoryEstimateTest, KnowsTheHeads) {
   };
   const double logits = 2 * 4.0 * 8 * kSequence;  // and their gradients, per label
   EXPECT_EQ(activations(HeadKind::question_answering) - activations(HeadKind::sequence_classification), 2 * logits);
-  EXPECT_EQ(activations(HeadKind::masked_lm) - activations(HeadKind::sequence_classification),
-            static_cast<double>(tiny()->backbone_config().vocab_size) * logits);
+  const nn::TransformerConfig encoder = tiny()->backbone_config();
+  const double masked = 0.15 * 8 * kSequence;  // positions: four arrays of hidden states, and one of logits
+  EXPECT_NEAR(activations(HeadKind::masked_lm) - activations(HeadKind::sequence_classification),
+              4.0 * masked * static_cast<double>(4 * encoder.hidden + encoder.vocab_size), 1);
+}
+
+TEST(MemoryEstimateTest, CountsTheCopiesOfTiedWordEmbeddings) {
+  const auto copies = [](HeadKind head) { return estimate_memory(*tiny({}, head), small_plan(DType::bf16)).copies; };
+  const nn::TransformerConfig encoder = tiny()->backbone_config();
+  EXPECT_GE(copies(HeadKind::masked_lm) - copies(HeadKind::question_answering),
+            2.0 * static_cast<double>(encoder.vocab_size * encoder.hidden));
 }
 
 TEST(MemoryEstimateTest, ShardingDividesTheOptimizersState) {

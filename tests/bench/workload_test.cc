@@ -53,6 +53,23 @@ TEST(WorkloadTest, FillsEveryPosition) {
     for (const std::int64_t position : batch.labels.at(name)) EXPECT_TRUE(0 <= position && position < 7) << position;
 }
 
+TEST(WorkloadTest, MasksTokensToBeFound) {
+  nn::TransformerConfig config = small_config();
+  config.vocab_size = 1000;
+  Workload workload(config, 20, 100, {}, Workload::Labels::of_masked_tokens);
+  const Batch batch = workload.next();
+  const std::vector<std::int64_t>& labels = batch.labels.at("labels");
+  ASSERT_EQ(std::ssize(labels), batch.tokens());
+  double masked = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] == -100) continue;
+    masked += 1;
+    EXPECT_EQ(batch.input_ids[i], 103);
+    EXPECT_TRUE(0 <= labels[i] && labels[i] < 1000) << labels[i];
+  }
+  EXPECT_NEAR(masked / static_cast<double>(labels.size()), 0.15, 0.03);
+}
+
 TEST_F(SmallModel, FindsModelsByNameAndByFolder) {
   const models::Config base = model_config("bert-base");
   EXPECT_EQ(base.size("num_hidden_layers"), 12);

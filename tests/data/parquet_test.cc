@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Files, ParquetFixture,
                                          "scalars_lz4", "scalars_v2", "scalars_plain", "scalars_delta",
                                          "scalars_delta_v2", "nested", "nested_v2", "nested_two_levels", "labelled",
                                          "tagged", "questions", "unsupported", "empty"),
-                         [](const auto& file) { return std::string(file.param); });
+                         [](const auto& instance) { return std::string(instance.param); });
 
 TEST(Parquet, DeclaresKindsAndNamesOfLabels) {
   TableReader labelled(Files{parquet("labelled.parquet")});

@@ -2,9 +2,11 @@
 import gzip
 import json
 import pathlib
+import pickle
 import struct
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
+TORCH = pathlib.Path(__file__).parents[1] / "fixtures" / "torch"
 
 CONTEXT = "Ada lives in Köln."
 ANSWERS = {"text": ["Köln"], "answer_start": [13]}
@@ -56,6 +58,13 @@ CONLL = {
     "four": "EU NNP B-NP B-ORG\r\nrejects VBZ B-VP O\r\n\r\n",
     "tabs": "New York\tB-LOC\n  \nhere\tO\n",
     "words": "Ada\nlives\n\nin\n",
+}
+
+TEXTS = {
+    "lines": "The baker of Bergen\n\n  \r\nsells bread.\n",
+    "column": "n,text\n1,\"The baker, of Bergen\"\n2,sells bread\n",
+    "records": "{\"text\": \"The baker\"}\n{\"text\": null}\n{\"other\": 1}\n",
+    "nothing": "{}\n",
 }
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "##e", "one", "two", "ca", "##f", "!"]
@@ -129,6 +138,16 @@ YAML = {
 
 HOSTFILE = {"plain": "node1\nnode2:4 # four\n\nnode3 slots=2\n::1\n?unknown\n", "comments": "# nobody\n"}
 
+DATASET_CARD = {
+    "configs": "---\nconfigs:\n- config_name: mrpc\n  default: true\n  data_files:\n  - split: train\n    path: mrpc/train-*\n"
+               "  - split: test\n    path:\n    - a.csv\n    - '**/b[0-9]*'\n- config_name: b\n  data_dir: b\n- data_files: c.csv\n"
+               "dataset_info:\n  config_name: mrpc\n  features:\n  - name: label\n    dtype:\n      class_label:\n"
+               "        names:\n          '0': a\n          '1': b\n---\n# Title\n",
+    "lists": "---\ndataset_info:\n- features:\n  - name: tags\n    sequence:\n      class_label:\n        names: [O, B]\n---\n",
+    "open": "---\nconfigs:\n- 1\n",
+    "none": "# Title\n",
+}
+
 STATE = {"best_global_step": 2, "best_metric": 0.5, "best_model_checkpoint": "out/checkpoint-2", "epoch": 1.0,
          "eval_steps": 1, "global_step": 2, "log_history": [{"epoch": 1.0, "loss": 0.5, "step": 2}], "logging_steps": 1.0,
          "max_steps": 4, "num_input_tokens_seen": 0, "num_train_epochs": 2, "save_steps": 1,
@@ -140,6 +159,38 @@ TRAINING_STATE = {  # the byte that chooses the file, and the file
     "scheduler": ("1", {"updates": 2, "updates_of_moments": 2, "plateau": {
         "learning_rate": 1e-3, "best": 0.5, "evaluations_without_gain": 1, "cooldown_left": 0}}),
     "scaler": ("2", {"scale": 65536.0, "good_steps": 2, "skipped": 0}),
+}
+SENTENCE_TRANSFORMER = {  # the byte that chooses the file, and the file
+    "modules": ("0", [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+                      {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+                      {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]),
+    "dense": ("0", [{"path": "", "type": "a.Transformer"}, {"path": "2_Dense", "type": "a.Dense"}]),
+    "pooling": ("1", {"embedding_dimension": 8, "pooling_mode": ["mean", "cls"], "include_prompt": False}),
+    "flags": ("1", {"word_embedding_dimension": 8, "pooling_mode_cls_token": True, "pooling_mode_max_tokens": True}),
+    "length": ("2", {"max_seq_length": 256, "do_lower_case": True}),
+    "prompts": ("3", {"prompts": {"query": "q: ", "passage": "p: "}, "default_prompt_name": "query",
+                      "similarity_fn_name": "dot", "truncate_dim": 4}),
+}
+RETRIEVAL = {  # the byte that chooses the file, and the file; '0' is the first of three
+    "queries": "0" + json.dumps({"_id": 1, "text": "who"}) + "\n",
+    "corpus": "1" + json.dumps({"_id": "2", "title": "T", "text": "x"}) + "\n" + json.dumps({"_id": "3", "title": None, "text": "y"}),
+    "qrels": "2query-id\tcorpus-id\tscore\n1\t2\t0\n1\t1\t2.5\n9\t1\t1\n",
+    "unknown": "2h\n1\t7\t1\n",
+    "score": "2h\n1\t2\t--\n",
+}
+
+
+def npy(header, data, version=1):
+    text = header.encode()
+    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(text)) + text + data
+
+
+NPY = {
+    "matrix": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", bytes(24)),
+    "second": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }\n", b"", 2),
+    "vector": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", bytes(12)),
+    "wide": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }\n", bytes(8)),
+    "huge": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }\n", b""),
 }
 
 
@@ -163,6 +214,31 @@ SAFETENSORS = {
 }
 
 
+def field(number, wire, payload):
+    """A field of a protocol buffer: a number (wire 0), bytes (2) or a float (5)."""
+    key = bytes([number << 3 | wire]) if number < 16 else bytes([number << 3 & 0x7F | wire | 0x80, number >> 4])
+    if wire == 0:
+        return key + bytes([payload])
+    return key + (struct.pack("<f", payload) if wire == 5 else bytes([len(payload)]) + payload)
+
+
+def sentencepiece(pieces, trainer=b"", normalizer=b""):
+    message = b"".join(field(1, 2, field(1, 2, text.encode()) + field(2, 5, score) + field(3, 0, kind))
+                       for text, score, kind in pieces)
+    return message + field(2, 2, trainer) + field(3, 2, normalizer)
+
+
+PIECES = [("<unk>", 0, 2), ("<s>", 0, 3), ("</s>", 0, 3), ("\u2581the", -1, 1), ("one", -2, 1), ("o", -3, 1)]
+SENTENCEPIECE = {
+    "unigram": sentencepiece(PIECES),
+    "bpe": sentencepiece(PIECES, field(3, 0, 2) + field(40, 0, 0)),
+    "user": sentencepiece(PIECES + [("<new>", 0, 4), ("<0x41>", 0, 6)], field(45, 2, b"<unk>")),
+    "map": sentencepiece(PIECES, b"", field(2, 2, b"\x04\0\0\0\0\0\0\0a\0")),
+    "short": sentencepiece(PIECES)[:-9],
+}
+MERGES = {"plain": "#version: 0.2\na b\nab c\n", "unknown": "a x\n", "three": "a b c\n", "empty": ""}
+
+
 def features(kind, starts, ids, types, examples, first, last, offsets):
     formats = [("q", starts), ("i", ids), ("B", types), ("i", examples), ("i", first), ("i", last),
                ("i", [number for offset in offsets for number in offset])]
@@ -178,6 +254,29 @@ FEATURE_CACHE = {
     "short": features(1, [0, 100], [1, 2], [0, 0], [0], [], [], [(0, 1)]),
 }
 
+MIGRATE = {
+    "mpirun": "export CCL_WORKER_COUNT=1 # one\nmpirun -f hosts -n 4 -genv A=1 \\\n python3 run_qa.py --use_ipex \\\n --bf16 'x y'\n",
+    "launchers": "torchrun --nproc_per_node=2 --nnodes $N run_glue.py --a; ipexrun --ninstances 2 x.py | tee log &\n"
+                 "accelerate launch --cpu -m a.b && accelerate config\npython -m torch.distributed.run --- run_ner.py",
+    "shells": "$ bash -c 'python run_qa.py --seed \"1\"' 2>&1 || source $(dirname `x`)/setvars.sh; pip list\n",
+    "syntax": "cat <<EOF > \"a $(b 'c)') ${d}\"\n$(\nEOF\nif (true); then X=1 python run_qa.py --help; fi <(a)",
+    "trainer": "import intel_extension_for_pytorch as ipex\nargs = TrainingArguments('out', bf16=True, lr=f(1)[2], **x)\n"
+               "AutoModelForQuestionAnswering.from_pretrained(f'{a}')\nTrainer(m, args).train()  # (\n",
+    "loop": "\"\"\"Accelerator(\"\"\"\nAccelerator(mixed_precision=\"bf16\")\nload_dataset('glue', r'mrpc\\')\nt([1, -2e-5",
+}
+
+
+SHARED = ["x", (1, 2)]
+PICKLE = {
+    "numbers": [0, 1, -1, 255, 65536, 2 ** 31, -(2 ** 62), 0.5, float("inf")],
+    "kinds": {"a": None, "b": True, 3: (), "d": [(), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)], "é": ["ü"]},
+    "shared": [SHARED, SHARED, {"again": SHARED}],
+    "global": pathlib.PurePosixPath,
+    "call": complex(1, 2),
+}
+
+TORCH_FILES = {name: TORCH / name for name in ("weights.bin", "old.bin", "module.bin", "command.bin", "rng_state.pth")}
+TORCH_OPTIMIZER = {"optimizer.pt": TORCH / "checkpoint" / "optimizer.pt"}
 
 PARQUET_FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures" / "parquet"
 PARQUET = {name: (PARQUET_FIXTURES / f"{name}.parquet").read_bytes()
@@ -206,10 +305,16 @@ write("json_records", JSON_RECORDS, as_json)
 write("json_records", {"lines": JSON_RECORDS["records"]}, lambda rows: b"\n".join(map(as_json, rows)))
 write("tokenizer_json", TOKENIZER_JSON, as_json)
 write("model_config", MODEL_CONFIG, as_json)
-for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_state", TRAINING_STATE)]:
+for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_state", TRAINING_STATE),
+                      ("sentence_transformer", SENTENCE_TRANSFORMER)]:
     write(target, seeds, lambda seed: seed[0].encode() + as_json(seed[1]))
-for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("vocabulary", VOCABULARY), ("yaml", YAML), ("hostfile", HOSTFILE)]:
+for target, seeds in [("csv_records", CSV_RECORDS), ("conll", CONLL), ("texts", TEXTS), ("vocabulary", VOCABULARY), ("merges", MERGES),
+                      ("yaml", YAML), ("hostfile", HOSTFILE), ("dataset_card", DATASET_CARD), ("retrieval", RETRIEVAL),
+                      ("migrate", MIGRATE)]:
     write(target, seeds, str.encode)
-for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE), ("parquet", PARQUET),
-                      ("compressed_records", COMPRESSED_RECORDS)]:
+for target, seeds in [("safetensors", SAFETENSORS), ("feature_cache", FEATURE_CACHE), ("npy", NPY), ("parquet", PARQUET),
+                      ("compressed_records", COMPRESSED_RECORDS), ("sentencepiece", SENTENCEPIECE)]:
     write(target, seeds, lambda seed: seed)
+write("pickle", PICKLE, lambda value: pickle.dumps(value, protocol=2))
+for target, seeds in [("torch_file", TORCH_FILES), ("torch_optimizer", TORCH_OPTIMIZER)]:
+    write(target, seeds, pathlib.Path.read_bytes)

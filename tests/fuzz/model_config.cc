@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     constexpr std::int64_t kFewLayers = 3;  // more of them would only take time
     if (models::transformer_config(config).layers > kFewLayers) return;
     using enum models::HeadKind;
-    for (const models::HeadKind head : {question_answering, sequence_classification, token_classification, masked_lm})
+    for (const models::HeadKind head :
+         {question_answering, sequence_classification, token_classification, masked_lm, embedding})
       fuzz::attempt([&] { models::Pretrained(config, head); });
   });
 }

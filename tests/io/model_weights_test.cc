@@ -3,6 +3,8 @@
 #include <cstdlib>
 
 #include "hearth/io/file.h"
+#include "hearth/io/safetensors.h"
+#include "hearth/io/torch_file.h"
 #include "tests/support.h"
 
 namespace hearth::io {
@@ -92,13 +94,25 @@ TEST_F(CheckpointTest, NoWeights) {
   EXPECT_TRUE(contains(error_of([&] { ModelWeights::open(folder_); }), folder_.string() + " has no weights"));
   EXPECT_EQ(error_of([&] { ModelWeights::open(folder_ / "absent"); }),
             "The model folder " + (folder_ / "absent").string() + " does not exist");
-  for (const char* pickle : {"pytorch_model.bin.index.json", "pytorch_model.bin"}) {
-    replace_file(folder_ / pickle, "");
-    const std::string message = error_of([&] { ModelWeights::open(folder_); });
-    EXPECT_TRUE(contains(message, folder_.string() + " has its weights in " + pickle)) << message;
-    EXPECT_TRUE(contains(message, "a Python pickle, which Hearth does not read")) << message;
-    EXPECT_TRUE(contains(message, "safe_serialization=True")) << message;
-  }
+}
+
+void write_torch(const std::filesystem::path& path, const std::string& name, float value) {
+  TorchWriter writer(path);
+  writer.commit(PickleValue::Dict{{{name, writer.tensor(filled(value))}}});
+}
+
+TEST_F(CheckpointTest, FilesOfPyTorchAreTakenWhereThereAreNoSafetensors) {
+  write_torch(folder_ / "part-1.bin", "a", 1);
+  write_torch(folder_ / "part-2.bin", "b", 2);
+  replace_file(folder_ / "pytorch_model.bin.index.json", R"({"weight_map": {"a": "part-1.bin", "b": "part-2.bin"}})");
+  const ModelWeights shards = ModelWeights::open(folder_);
+  EXPECT_EQ(shards.names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(shards.tensor("b").item(), 2.0f);
+  EXPECT_EQ(shards.file_of("b"), (folder_ / "part-2.bin").string());
+  write_torch(folder_ / "pytorch_model.bin", "w", 3);
+  EXPECT_EQ(ModelWeights::open(folder_).tensor("w").item(), 3.0f);
+  replace_file(index_, R"({"weight_map": {"c": "part-2.safetensors"}})");
+  EXPECT_EQ(ModelWeights::open(folder_).names(), std::vector<std::string>{"c"});
 }
 
 TEST(Goldens, AllFilesOpen) {

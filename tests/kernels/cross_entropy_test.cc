@@ -48,6 +48,8 @@ void expect_matches_reference(std::int64_t rows, std::int64_t classes, const Ter
   const double largest = terms.weighted || terms.focal_gamma > 0 ? 4 : 1;
   expect_close(dlogits, expected, 2e-6, largest * 3e-7 / static_cast<double>(rows), "dlogits");
   EXPECT_EQ(loss, cross_entropy(rows, classes, logits.floats(), labels.data(), options, nullptr));
+  EXPECT_EQ(loss, cross_entropy(rows, classes, logits.floats(), labels.data(), options, logits.floats()));
+  for (std::int64_t i = 0; i < rows * classes; ++i) ASSERT_EQ(logits.at(i), dlogits.at(i)) << "in place, " << i;
 }
 
 TEST(CrossEntropy, MatchesReference) {

@@ -32,6 +32,7 @@ KINDS = {
     "rotation": ([], ["--save_steps", "2", "--save_total_limit", "2", "--num_threads", "1", "--bf16"]),
     "two_ranks": (TWO_RANKS, ["--save_steps", "2", "--save_total_limit", "2"]),
     "sharded": (TWO_RANKS, ["--save_steps", "2", "--sharded_optimizer"]),
+    "pytorch": (TWO_RANKS, ["--save_steps", "2", "--sharded_optimizer", "--save_format", "pytorch"]),
 }
 
 
@@ -64,8 +65,9 @@ class Training:
     def result(self, name):
         output = self.folder / self.output(name)
         last = output / f"checkpoint-{STEPS}"
+        states = ["optimizer.pt", "scheduler.pt"] if self.kind == "pytorch" else ["optimizer.safetensors", "scheduler.json"]
         return {file.name: file.read_bytes() for file in (output / "model.safetensors", last / "model.safetensors",
-                                                           last / "optimizer.safetensors", last / "scheduler.json")}
+                                                           *(last / state for state in states))}
 
     def start(self, name, prepare=None):
         with open(self.folder / "log", "a") as log:

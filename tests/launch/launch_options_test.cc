@@ -58,6 +58,21 @@ TEST(LaunchOptions, AcceleratorsAreRefused) {
   EXPECT_TRUE(contains(error_of([] { parse({"--mixed_precision", "fp8", "x.py"}); }), "none of no, fp16, bf16"));
 }
 
+TEST(LaunchOptions, WordsAreSplitAtTheTarget) {
+  LaunchOptions any;
+  Arguments arguments;
+  declare(arguments, any);
+  const std::vector<std::string> words{"--multi_gpu", "-m", "--num-processes", "2", "x.py", "--cpu"};
+  const LaunchWords split = split_launch_words(words, arguments.declared());
+  EXPECT_EQ(split.target, 4u);
+  std::vector<std::string> own;
+  for (const LaunchWords::Flag& flag : split.flags) own.push_back(flag.word);
+  EXPECT_EQ(own, (std::vector<std::string>{"--multi_gpu=True", "--module=True", "--num-processes=2"}));
+  EXPECT_EQ(split.flags.back().first, 2u);
+  EXPECT_EQ(split.flags.back().count, 2u);
+  EXPECT_TRUE(contains(error_of([] { parse({"---", "x.py"}); }), "there is no option ---"));
+}
+
 TEST(LaunchOptions, WhatChangesNothingIsSaid) {
   const LogCapture log;
   EXPECT_EQ(parse({"--same_network", "--rdzv_backend", "static", "--monitor_interval", "5", "x.py"}).target, "x.py");

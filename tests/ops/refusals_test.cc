@@ -15,6 +15,7 @@
 #include "hearth/ops/reductions.h"
 #include "hearth/ops/rows.h"
 #include "hearth/ops/softmax.h"
+#include "hearth/ops/vocabulary_loss.h"
 #include "tests/ops/op_case.h"
 #include "tests/support.h"
 
@@ -25,8 +26,9 @@ namespace {
 class Refusals : public testing::Test {
  protected:
   Refusals() {
-    for (const auto& [name, shape] : {std::pair{"matrix", Shape{6, 4}}, std::pair{"wide", Shape{6, 5}},
-                                      std::pair{"vector", Shape{4}}, std::pair{"long", Shape{5}}})
+    for (const auto& [name, shape] :
+         {std::pair{"matrix", Shape{6, 4}}, std::pair{"wide", Shape{6, 5}}, std::pair{"vector", Shape{4}},
+          std::pair{"long", Shape{5}}, std::pair{"six", Shape{6}}})
       store_.add({{name, shape, 0}});
     store_.allocate();
     store_.master().fill_zero();
@@ -56,6 +58,7 @@ class Refusals : public testing::Test {
 TEST_F(Refusals, OfShapes) {
   using Ids = std::vector<std::int32_t>;
   const Var x = values({5, 4}), y = values({5, 3}), logits = values({5, 2}), qkv = values({5, 12});
+  Parameter& six = parameter(4);
   const auto norm = [&](const Var& a, const Var& residual, Parameter& gamma, Parameter& beta) {
     return layer_norm(ctx_, a, residual, gamma, beta, 1e-5f, 0, 0);
   };
@@ -86,13 +89,21 @@ TEST_F(Refusals, OfShapes) {
        [&] {
          first_tokens(ctx_, values({4, 4}));
        }},
+      {"[take_rows] there is no row 5 in (5, 4)",
+       [&] {
+         take_rows(ctx_, x, std::vector<std::int64_t>{0, 5});
+       }},
+      {"[vocabulary_loss] the input (5, 3) does not fit the embeddings (6, 4) and 5 labels",
+       [&] { vocabulary_loss(ctx_, y, matrix(), six, std::vector<std::int64_t>(5)); }},
+      {"[vocabulary_loss] the label 6 is not one of the 6 tokens",
+       [&] { vocabulary_loss(ctx_, x, matrix(), six, std::vector<std::int64_t>(5, 6)); }},
       {"[dropout] the input (3, 4) has neither a row for each of 5 tokens nor one for each of 2 sequences",
        [&] {
          dropout(ctx_, values({3, 4}), 0.5f, 0);
        }},
       {"[layer_norm] the input (3, 4) has neither a row for each of 5 tokens nor one for each of 2 sequences",
        [&] {
-         norm(values({3, 4}), {}, vector(), vector());
+         layer_norm(ctx_, values({3, 4}), {}, vector(), vector(), 1e-5f, 0.5f, 0);
        }},
       {"[layer_norm] vector (4) does not fit rows of 3 elements", [&] { norm(y, {}, vector(), vector()); }},
       {"[layer_norm] long (5) does not fit rows of 4 elements", [&] { norm(x, {}, vector(), longer()); }},
@@ -158,6 +169,31 @@ TEST_F(Refusals, OfShapes) {
       {"[add_grad] a gradient fp32 (5, 3) of a value fp32 (5, 4)", [&] { add_grad(x, y.value()); }},
   };
   for (const auto& [sentence, action] : rows) EXPECT_EQ(error_of(action), sentence);
+}
+
+TEST_F(Refusals, OfValuesWhoseGradientWouldBeLost) {
+  const std::string sentence =
+      "[add] another tape recorded an input, or the pass that computed it is over, so its gradient would be lost: run "
+      "all passes that a loss depends on with one Tape, or give Var(x.value()) where no gradient is needed";
+  const Var x = values({5, 4});
+  Tape other_tape;
+  Context other = ctx_;
+  other.tape = &other_tape;
+  const Var of_other = scale(other, x, 2);
+  EXPECT_EQ(error_of([&] { add(ctx_, x, of_other); }), sentence);
+  EXPECT_FALSE(add(ctx_, Var(x.value()), Var(of_other.value())).needs_grad());
+  sum(other, of_other).backward();
+  EXPECT_EQ(error_of([&] { add(other, x, of_other); }), sentence);
+  Context without_tape = ctx_;
+  without_tape.tape = nullptr;
+  EXPECT_FALSE(add(without_tape, x, of_other).needs_grad());
+}
+
+TEST_F(Refusals, NotOfValuesThatACheckpointedBodyReads) {
+  const Var x = values({5, 4}), y = scale(ctx_, x, 3);
+  const Var z = checkpointed(ctx_, x, [&](Context& ctx, const Var& a) { return add(ctx, a, y); });
+  sum(ctx_, z).backward();
+  EXPECT_EQ(x.grad().data<float>()[0], 4);
 }
 
 TEST_F(Refusals, OfDtypes) {

@@ -28,6 +28,39 @@ TEST(FirstTokens, HasItsDerivative) {
   expect_close_in_narrow_formats(test, 0);
 }
 
+TEST(TakeRows, HasItsDerivative) {
+  OpCase test;
+  const std::vector<std::int64_t> rows{3, 0, 11, 3};
+  test.inputs = {{"x", {12, 9}}};
+  test.op = [=](Context& ctx, auto x, auto) {
+    const Var once = take_rows(ctx, x[0], rows), twice = take_rows(ctx, x[0], rows);
+    return add(ctx, once, twice);
+  };
+  test.formula = [=](const Context&, auto a) {
+    const formula::Numbers y = formula::rows_of(a[0], 9, std::vector<std::int32_t>(rows.begin(), rows.end()));
+    return formula::sum(y, y);
+  };
+  expect_derivative(test);
+}
+
+// Neither a row per token nor one per sequence.
+TEST(TakeRows, GivesRowsThatLayersRead) {
+  OpCase test;
+  test.inputs = {{"x", {12, 6}}};
+  test.parameters = {{"weight", {6, 6}}, {"gamma", {6}, 0.3f, 1}, {"beta", {6}}};
+  const std::vector<std::int64_t> rows{2, 7};
+  test.op = [=](Context& ctx, auto x, auto p) {
+    const Var taken = take_rows(ctx, x[0], rows);
+    const Var mixed = linear(ctx, taken, *p[0], nullptr);
+    return layer_norm(ctx, mixed, *p[1], *p[2], 1e-5f);
+  };
+  test.formula = [](const Context&, auto a) {
+    return formula::layer_norm(formula::linear(formula::rows_of(a[0], 6, std::vector<std::int32_t>{2, 7}), a[1], 6, {}),
+                               a[2], a[3], 1e-5);
+  };
+  expect_derivative(test);
+}
+
 OpCase mean_tokens_case() {
   OpCase test;
   test.inputs = {{"x", {12, 9}}};

@@ -33,6 +33,7 @@ class Arrays {
   ParameterStore& store() { return store_; }
 
   void set_gradients(std::int64_t step) {
+    store_.complete_grads();
     for_each_part([&](const Parameter& parameter, const Parameter::Part& part, std::int64_t a) {
       fill(parameter.grad_part(part), 53, 17 * a + 29 * step, 41, 64);
     });
@@ -289,6 +290,13 @@ TEST(Clipping, TakesTheNormOverAllGradients) {
   EXPECT_NEAR(grad_norm(arrays.store()), std::sqrt(squares), 1e-12);
   arrays.store().parameters().back()->grad.data<float>()[3] = std::numeric_limits<float>::infinity();
   EXPECT_FALSE(std::isfinite(grad_norm(arrays.store())));
+}
+
+TEST(Clipping, NormBeforeBackwardIsZero) {
+  Arrays arrays;
+  arrays.set_gradients(1);
+  arrays.store().zero_grad();
+  EXPECT_EQ(grad_norm(arrays.store()), 0);
 }
 
 TEST(Clipping, ScalesAsClipGradNormDoes) {

@@ -24,7 +24,7 @@ def setUpModule():
     hearth = runs.Hearth(PROGRAM, pathlib.Path(place.name))
     hearth.make_start_models()
     for family in runs.CONFIGS:
-        hearth.train(f"{family}-start", family)
+        hearth.train(f"{family}-start", family, "--save_format pytorch")
         hearth.evaluate(family, f"{family}-answers")
 
 
@@ -60,13 +60,15 @@ class Features(torch.utils.data.Dataset):
         return self.rows[index]
 
 
-def trainer(folder, output):
-    """A Trainer with the settings of runs.Hearth.train."""
+def trainer(folder, output, **settings):
+    """A Trainer with the settings of runs.Hearth.train, and others."""
     model, tokenizer = load(folder)
     arguments = transformers.TrainingArguments(
         str(output),
         per_device_train_batch_size=runs.BATCH,
         learning_rate=runs.LEARNING_RATE,
+        weight_decay=runs.WEIGHT_DECAY,
+        warmup_steps=runs.WARMUP,
         max_steps=runs.STEPS,
         logging_steps=1,
         save_steps=runs.HALF,
@@ -74,9 +76,14 @@ def trainer(folder, output):
         use_cpu=True,
         report_to="none",
         disable_tqdm=True,
+        **settings,
     )
     data = Features(runs.read(hearth.folder / "train.json")["data"], tokenizer)
     return transformers.Trainer(model, arguments, train_dataset=data, processing_class=tokenizer)
+
+
+def state_files(checkpoint):
+    return sorted(file for file in checkpoint.iterdir() if file.suffix in (".pt", ".pth"))
 
 
 def logged(state_file, key):
@@ -135,35 +142,103 @@ class Exchange:
         for file in ("eval_predictions.json", "eval_nbest_predictions.json"):
             self.assertEqual(runs.read(answers / file), runs.read(hearth.folder / f"{self.family}-answers" / file))
 
-    def test_trainer_resumes_a_checkpoint_of_hearth(self):
-        output = hearth.folder / f"{self.family}-onwards"
-        resumed = trainer(hearth.folder / f"{self.family}-start", output)
-        resumed.train(resume_from_checkpoint=str(hearth.folder / self.family / f"checkpoint-{runs.HALF}"))
+    def test_hearth_reads_pytorch_model_bin(self):
+        saved, answers = hearth.folder / f"{self.family}-bin", hearth.folder / f"{self.family}-bin-answers"
+        for part in load(hearth.folder / self.family):
+            part.save_pretrained(saved)
+        (saved / "model.safetensors").unlink()
+        state_dict = load(hearth.folder / self.family)[0].state_dict()
+        torch.save(state_dict, saved / "pytorch_model.bin")
+        hearth.evaluate(saved, answers)
+        file = "eval_nbest_predictions.json"
+        self.assertEqual(runs.read(answers / file), runs.read(hearth.folder / f"{self.family}-answers" / file))
+
+    @unittest.skipUnless(transformers.__version__ < "5", "transformers 5 saves safetensors only")
+    def test_hearth_reads_shards_of_pytorch_model_bin(self):
+        saved, answers = hearth.folder / f"{self.family}-shards", hearth.folder / f"{self.family}-shards-answers"
+        model, tokenizer = load(hearth.folder / self.family)
+        model.save_pretrained(saved, safe_serialization=False, max_shard_size="30KB")
+        tokenizer.save_pretrained(saved)
+        self.assertTrue((saved / "pytorch_model.bin.index.json").exists())
+        hearth.evaluate(saved, answers)
+        file = "eval_nbest_predictions.json"
+        self.assertEqual(runs.read(answers / file), runs.read(hearth.folder / f"{self.family}-answers" / file))
+
+    def test_pytorch_loads_the_files_of_a_checkpoint(self):
+        files = state_files(hearth.folder / self.family / f"checkpoint-{runs.HALF}")
+        self.assertEqual([file.name for file in files], ["optimizer.pt", "rng_state.pth", "scheduler.pt"])
+        for file in files:
+            torch.load(file, weights_only=True)
+        random = torch.load(files[1], weights_only=True)["cpu"]
+        torch.manual_seed(42 + runs.HALF)
+        self.assertTrue(torch.equal(torch.get_rng_state(), random))
+
+    def test_trainer_finishes_a_run_of_hearth(self):
+        self.trainer_finishes(hearth.folder / self.family, "onwards")
+
+    def test_hearth_finishes_a_run_of_the_trainer(self):
+        self.hearth_finishes("trainer")
+
+    def trainer_finishes(self, run, name, **settings):
+        output = hearth.folder / f"{self.family}-{name}"
+        resumed = trainer(hearth.folder / f"{self.family}-start", output, **settings)
+        resumed.train(resume_from_checkpoint=str(run / f"checkpoint-{runs.HALF}"))
         self.expect_continuation(
-            of=hearth.folder / self.family / "trainer_state.json",
-            by=output / f"checkpoint-{runs.STEPS}" / "trainer_state.json",
+            of=run / "trainer_state.json", by=output / f"checkpoint-{runs.STEPS}" / "trainer_state.json"
         )
 
-    def test_hearth_resumes_a_checkpoint_of_the_trainer(self):
-        output, onwards = hearth.folder / f"{self.family}-trainer", hearth.folder / f"{self.family}-trainer-onwards"
-        trainer(hearth.folder / f"{self.family}-start", output).train()
+    def hearth_finishes(self, name, flags="", **settings):
+        output, onwards = hearth.folder / f"{self.family}-{name}", hearth.folder / f"{self.family}-{name}-onwards"
+        trainer(hearth.folder / f"{self.family}-start", output, **settings).train()
         checkpoint = output / f"checkpoint-{runs.HALF}"
-        said = hearth.train(f"{self.family}-start", onwards, f"--resume_from_checkpoint {checkpoint}")
-        self.assertIn("optimizer.pt, which only PyTorch reads", said)
-        whole, continued = output / f"checkpoint-{runs.STEPS}" / "trainer_state.json", onwards / "trainer_state.json"
-        self.expect_continuation(of=whole, by=continued)
-        self.assertEqual(logged(continued, "learning_rate"), logged(whole, "learning_rate"))
+        said = hearth.train(f"{self.family}-start", onwards, f"--resume_from_checkpoint {checkpoint} {flags}")
+        self.assertNotIn("warning", said)
+        self.expect_continuation(
+            of=output / f"checkpoint-{runs.STEPS}" / "trainer_state.json", by=onwards / "trainer_state.json"
+        )
 
     def expect_continuation(self, of, by):
-        """The log goes on, and the first new step has the weights and the batch of the run that was not interrupted."""
+        """The log goes on as that of the run that was not interrupted."""
         whole, continued = logged(of, "loss"), logged(by, "loss")
         self.assertEqual(len(continued), runs.STEPS)
         self.assertEqual(continued[: runs.HALF], whole[: runs.HALF])
-        self.assertAlmostEqual(continued[runs.HALF], whole[runs.HALF], delta=1e-4)
+        for one, other in zip(continued, whole):
+            self.assertAlmostEqual(one, other, delta=1e-4)
+        for one, other in zip(logged(by, "learning_rate"), logged(of, "learning_rate")):
+            self.assertAlmostEqual(one, other, delta=1e-12)
 
 
 class Bert(Exchange, unittest.TestCase):
     family = "bert"
+
+    def test_runs_with_other_optimizers_pass_over_and_back(self):
+        for optim in ("sgd", "adagrad", "rmsprop", "adafactor"):
+            with self.subTest(optim=optim):
+                run = hearth.folder / f"bert-{optim}"
+                hearth.train("bert-start", run, f"--save_format pytorch --optim {optim}")
+                self.trainer_finishes(run, f"{optim}-onwards", optim=optim)
+                self.hearth_finishes(f"{optim}-trainer", f"--optim {optim}", optim=optim)
+
+    def test_the_state_of_loss_scaling_is_that_of_grad_scaler(self):
+        hearth.train("bert-start", "bert-fp16", "--save_format pytorch --fp16")
+        stored = torch.load(hearth.folder / "bert-fp16" / f"checkpoint-{runs.HALF}" / "scaler.pt", weights_only=True)
+        scaler = torch.amp.GradScaler("cpu")
+        scaler.load_state_dict(stored)
+        self.assertEqual(scaler.state_dict(), {key: stored[key] for key in scaler.state_dict()})
+        self.assertEqual(scaler.get_growth_factor(), 2.0)
+
+    def test_a_plateau_is_that_of_pytorch(self):
+        flags = "--lr_scheduler_type reduce_lr_on_plateau --validation_file dev.json --eval_strategy steps"
+        flags += " --eval_steps 2 --metric_for_best_model f1 --warmup_steps 0"
+        hearth.train("bert-start", "bert-plateau", f"--save_format pytorch {flags}")
+        stored = torch.load(
+            hearth.folder / "bert-plateau" / f"checkpoint-{runs.HALF}" / "scheduler.pt", weights_only=True
+        )
+        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=runs.LEARNING_RATE)
+        plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+        self.assertLessEqual(set(plateau.state_dict()), set(stored))
+        plateau.load_state_dict(stored)
+        plateau.step(1.0)
 
 
 class DistilBert(Exchange, unittest.TestCase):

@@ -36,7 +36,7 @@ CONFIGS = {
     ),
 }
 MAX_ANSWER_LENGTH = 4
-BATCH, STEPS, HALF, LEARNING_RATE = 8, 8, 4, 1e-3
+BATCH, STEPS, HALF, LEARNING_RATE, WEIGHT_DECAY, WARMUP = 8, 8, 4, 1e-3, 0.1, 2
 
 
 class Hearth:
@@ -69,6 +69,7 @@ class Hearth:
         return self.run(
             f"run_qa --model_name_or_path {model} --output_dir {output} --train_file train.json --do_train"
             f" --per_device_train_batch_size {BATCH} --learning_rate {LEARNING_RATE} --max_steps {STEPS}"
+            f" --weight_decay {WEIGHT_DECAY} --warmup_steps {WARMUP}"
             f" --save_steps {HALF} --logging_steps 1 --disable_tqdm True"
             f" --max_seq_length 128 --doc_stride 32 --pad_to_max_length True {flags}"
         )

@@ -38,7 +38,7 @@ def enter_namespaces():
     for unshare in (own, own + ["--user", "--map-root-user"]):
         if subprocess.run(unshare + ["true"], capture_output=True).returncode == 0:
             os.environ["HEARTH_TEST_INSIDE"] = "1"
-            os.execvp(unshare[0], unshare + [sys.executable, os.path.abspath(__file__)] + sys.argv[1:])
+            os.execvp(unshare[0], unshare + [sys.executable, os.path.abspath(sys.argv[0])] + sys.argv[1:])
     skip("network namespaces cannot be made here: it takes root, or user namespaces for all")
 
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "hearth/io/file.h"
+#include "hearth/tasks/common/hub_arguments.h"
 #include "hearth/tasks/common/model_arguments.h"
 #include "hearth/tasks/question_answering/question_answering.h"
 #include "tests/support.h"
@@ -32,10 +33,12 @@ std::vector<Arguments::Declared> declared() {
   ModelArguments model;
   QuestionAnswering task;
   TrainingArguments training;
+  HubArguments hub;
   Arguments options;
   declare(options, model);
   task.declare(options);
   declare(options, training);
+  declare(options, hub);
   return options.declared();
 }
 

@@ -68,8 +68,7 @@ TEST(QaArguments, ResolvedHasAllParts) {
 }
 
 TEST(QaArguments, Checks) {
-  EXPECT_EQ(error_of({"--do_train"}),
-            "--model_name_or_path is needed: model folder, or model name in the Hugging Face cache");
+  EXPECT_EQ(error_of({"--do_train"}), "--model_name_or_path is needed: model folder, or model name on the Hub");
   EXPECT_TRUE(contains(error_of({"--model_name_or_path", "DIR", "--do_train"}), "no data was given"));
   EXPECT_EQ(error_of({"--model_name_or_path", "DIR", "--train_file", "a.json"}),
             "there is nothing to do: add --do_train, --do_eval and/or --do_predict");
@@ -83,9 +82,7 @@ TEST(QaArguments, Checks) {
             "--eval_strategy epoch needs --validation_file");
   EXPECT_EQ(error_of(command({"--doc_stride", "384"})), "--doc_stride (384) must be below --max_seq_length (384)");
   EXPECT_EQ(error_of(command({"--n_best_size", "0"})), "--n_best_size must be at least 1, not 0");
-  EXPECT_EQ(error_of(command({"--dataset_name", "squad"})),
-            "--dataset_name needs downloads from the Hub, which are not implemented yet; give --train_file and "
-            "--validation_file");
+  EXPECT_EQ(error_of(command({"--dataset_name", "squad", "--train_file", "None"})), "");
   EXPECT_EQ(error_of(command({"--load_best_model_at_end", "--eval_strategy", "steps"})),
             "--metric_for_best_model loss: question answering has no evaluation loss; use --metric_for_best_model f1");
   EXPECT_TRUE(contains(error_of(command({"--n_best_size", "4294967296"})), "--n_best_size must be at most"));
@@ -135,10 +132,12 @@ TEST_F(QaArgumentsFile, HasAllParts) {
 
 TEST(QaArguments, TokenIsNotRepeated) {
   const Parsed args = parse(command({"--token", "secret"}));
-  ASSERT_EQ(args.notices.size(), 1u);
-  EXPECT_TRUE(contains(args.notices[0], "--token is accepted"));
-  EXPECT_FALSE(contains(args.notices[0], "secret"));
-  for (const auto& value : args.resolved) EXPECT_FALSE(contains(value.text, "secret"));
+  EXPECT_TRUE(args.notices.empty());
+  for (const auto& value : args.resolved) {
+    EXPECT_FALSE(contains(value.text, "secret"));
+    const auto* text = std::get_if<std::string>(&value.value);
+    EXPECT_FALSE(text != nullptr && *text == "secret") << value.name;
+  }
 }
 
 TEST(QaArguments, HelpMentionsEveryOption) {

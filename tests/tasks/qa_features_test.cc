@@ -4,8 +4,8 @@
 #include <set>
 
 #include "hearth/cpu/parallel.h"
-#include "hearth/data/sha256.h"
 #include "hearth/io/json.h"
+#include "hearth/io/sha256.h"
 #include "hearth/tasks/question_answering/feature_cache.h"
 #include "hearth/tasks/question_answering/features.h"
 #include "hearth/tasks/question_answering/preprocess.h"
@@ -348,7 +348,7 @@ TEST(QaFeatures, GoldensOfAWholeFile) {
   EXPECT_EQ(std::ssize(source.examples), all["examples"]);
   EXPECT_EQ(features.size(), all["features"]);
   EXPECT_EQ(features.tokens(), all["tokens"]);
-  data::Sha256 hash;
+  io::Sha256 hash;
   for (std::int64_t f = 0; f < features.size(); ++f) {
     const auto at = static_cast<std::size_t>(f);
     hash.update(fmt::format("{}:{}:{}:{}\n", source.examples[static_cast<std::size_t>(features.examples[at])].id,

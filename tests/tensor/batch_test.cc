@@ -74,5 +74,32 @@ TEST(Batch, NeedsATypeForEachToken) {
   EXPECT_THROW(batch.append(Ids{5, 6}, Ids{0}, 0), Error);
 }
 
+TEST(Batch, APartHasTheSequencesWithTheirPadding) {
+  Batch batch;
+  for (std::uint32_t s = 0; s < 4; ++s) {
+    const std::vector<std::int32_t> ids(s + 1, static_cast<std::int32_t>(10 * s));
+    batch.append(ids, std::vector<std::int32_t>(ids.size(), 1), 100 + s, 3);
+    batch.prompt_tokens.push_back(s);
+  }
+  const Batch part = batch.part(1, 3);
+  part.check_consistent();
+  EXPECT_EQ(part.input_ids, (std::vector<std::int32_t>{10, 10, 0, 20, 20, 20}));
+  EXPECT_EQ(part.token_type_ids, (std::vector<std::int32_t>{1, 1, 0, 1, 1, 1}));
+  EXPECT_EQ(part.key_counts, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(part.samples, (std::vector<std::uint32_t>{101, 102}));
+  EXPECT_EQ(part.prompt_tokens, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(batch.part(2, 2).sequences(), 0);
+  EXPECT_THROW(batch.part(3, 5), Error);
+}
+
+TEST(Batch, ItemsHaveAllOfTheirTexts) {
+  Batch batch;
+  for (std::uint32_t s = 0; s < 3; ++s) batch.append(std::vector<std::int32_t>{1}, std::vector<std::int32_t>{0}, s);
+  batch.texts_per_item = 2;
+  EXPECT_THROW(batch.check_consistent(), Error);
+  batch.texts_per_item = 3;
+  EXPECT_NO_THROW(batch.check_consistent());
+}
+
 }  // namespace
 }  // namespace hearth

@@ -22,7 +22,7 @@ TEST(BertTokenizer, GivesTheLibrarysIdsAndOffsets) {
   ASSERT_EQ(cases()["sets"].size(), 4u);
   for (const Json& set : cases()["sets"]) {
     SCOPED_TRACE(set["options"].dump());
-    const BertTokenizer tokenizer = tokenizer_with(options_of(set["options"]));
+    const PipelineTokenizer tokenizer = tokenizer_with(options_of(set["options"]));
     for (const Json& expected : set["cases"]) expect_case(tokenizer, expected);
   }
 }
@@ -33,7 +33,7 @@ TEST(BertTokenizer, FindsAddedTokensAsTheLibraryDoes) {
 }
 
 TEST(BertTokenizer, CutsPairsIntoTheLibrarysWindows) {
-  const BertTokenizer tokenizer = tokenizer_with({});
+  const PipelineTokenizer tokenizer = tokenizer_with({});
   for (const Json& expected : cases()["windows"]) {
     const auto windows = tokenizer.encode_windows(tokenizer.pieces(expected["first"].get<std::string>()),
                                                   tokenizer.pieces(expected["second"].get<std::string>()),
@@ -49,14 +49,14 @@ TEST(BertTokenizer, CutsPairsIntoTheLibrarysWindows) {
 }
 
 TEST(BertTokenizer, DecodesAsTheLibraryDoes) {
-  const BertTokenizer tokenizer = tokenizer_with({});
+  const PipelineTokenizer tokenizer = tokenizer_with({});
   for (const Json& expected : cases()["decoded"])
     EXPECT_EQ(tokenizer.decode(expected["ids"], expected["skip_special_tokens"]), expected["text"].get<std::string>());
   EXPECT_EQ(tokenizer.decode({-1, 2147483647}, false), "");
 }
 
 TEST(BertTokenizer, SaysWhyWindowsDoNotFit) {
-  const BertTokenizer tokenizer = tokenizer_with({});
+  const PipelineTokenizer tokenizer = tokenizer_with({});
   const TokenizedText first = tokenizer.pieces("the fire is warm"), second = tokenizer.pieces("ash and smoke and iron");
   ASSERT_EQ(first.ids.size(), 4u);
   ASSERT_EQ(second.ids.size(), 5u);
@@ -72,26 +72,23 @@ TEST(BertTokenizer, SaysWhyWindowsDoNotFit) {
 }
 
 TEST(BertTokenizer, ReadsBrokenUtf8AsReplacementCharacters) {
-  const BertTokenizer tokenizer = tokenizer_with({});
+  const PipelineTokenizer tokenizer = tokenizer_with({});
   const TokenizedText pieces = tokenizer.pieces("fi\xFFre \xE2\x82 ash\xC3");
   EXPECT_EQ(pieces.ids, tokenizer.pieces("fire ash").ids);
   EXPECT_EQ(pieces.offsets, (std::vector<Offset>{{0, 5}, {9, 12}}));
 }
 
 TEST(BertTokenizer, OfEqualTokensTheLastCounts) {
-  BertConfig config;
-  config.vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "fire", "", "fire"};
-  const BertTokenizer tokenizer(std::move(config));
+  const PipelineTokenizer tokenizer =
+      bert_tokenizer({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "fire", "", "fire"});
   EXPECT_EQ(tokenizer.pieces("fire").ids, std::vector<std::int32_t>{7});
-  EXPECT_EQ(tokenizer.decode({5, 6, 7}, false), "fire fire");
+  EXPECT_EQ(tokenizer.decode({5, 6, 7}, false), "fire");  // as in the library: the first has no id any more
   EXPECT_EQ(tokenizer.vocab_size(), 8);
 }
 
 TEST(BertTokenizer, GivesSpecialTokensThatTheVocabularyLacksNewIds) {
-  BertConfig config;
-  config.vocabulary = {"[UNK]", "[CLS]", "[SEP]", "fire"};
-  const BertTokenizer tokenizer(std::move(config));
-  EXPECT_EQ(tokenizer.pad_id(), 4);
+  const PipelineTokenizer tokenizer = bert_tokenizer({"[UNK]", "[CLS]", "[SEP]", "fire"});
+  EXPECT_EQ(tokenizer.special("pad"), 4);
   EXPECT_EQ(tokenizer.pieces("[MASK] fire").ids, (std::vector<std::int32_t>{5, 3}));
   EXPECT_EQ(tokenizer.vocab_size(), 6);
   EXPECT_EQ(tokenizer.decode({5, 3}, true), "fire");

@@ -8,18 +8,21 @@
 #include "hearth/base/error.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
-#include "hearth/tokenizer/bert_tokenizer.h"
+#include "hearth/tokenizer/older_files.h"
+#include "hearth/tokenizer/pipeline_tokenizer.h"
+#include "hearth/tokenizer/vocabulary_file.h"
 #include "tests/support.h"
 
 namespace hearth::tokenizer {
 
 inline const std::filesystem::path kFixtures = std::filesystem::path(HEARTH_FIXTURES) / "tokenizer";
 
-inline BertTokenizer tokenizer_with(NormalizerOptions options) {
-  BertConfig config;
-  config.vocabulary = read_vocabulary(kFixtures / "vocab.txt");
-  config.normalizer = options;
-  return BertTokenizer(std::move(config));
+inline PipelineTokenizer bert_tokenizer(Vocabulary vocabulary, const NormalizerOptions& options = {}) {
+  return PipelineTokenizer(bert_config(std::move(vocabulary), options, "the vocabulary"));
+}
+
+inline PipelineTokenizer tokenizer_with(const NormalizerOptions& options) {
+  return bert_tokenizer(read_vocabulary(kFixtures / "vocab.txt"), options);
 }
 
 inline io::Json json_of(const std::vector<Offset>& offsets) {
@@ -43,8 +46,11 @@ class Folder : public TemporaryPlace {
   Folder& with_vocabulary() { return with("vocab.txt", io::read_file(kFixtures / "vocab.txt")); }
 };
 
-inline const BertConfig& config_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
-  return dynamic_cast<const BertTokenizer&>(*tokenizer).config();
+inline const PipelineTokenizer& pipeline_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
+  return dynamic_cast<const PipelineTokenizer&>(*tokenizer);
+}
+inline const PipelineConfig& config_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
+  return pipeline_of(tokenizer).config();
 }
 
 template <class Action>

@@ -71,9 +71,7 @@ TEST(WordPieceTrainer, MakesAVocabularyThatSpellsItsTexts) {
   EXPECT_EQ(std::set(vocabulary.begin(), vocabulary.end()).size(), vocabulary.size());
   EXPECT_EQ(last, static_cast<std::int64_t>(vocabulary.size()));
   EXPECT_EQ(of, last);
-  BertConfig config;
-  config.vocabulary = vocabulary;
-  const BertTokenizer tokenizer(std::move(config));
+  const PipelineTokenizer tokenizer = bert_tokenizer(vocabulary);
   const TokenizedText pieces = tokenizer.pieces("Warm hearths, undone stone");
   EXPECT_EQ(std::ranges::count(pieces.ids, 1), 0);
   EXPECT_EQ(tokenizer.pieces("warm hearth").ids.size(), 2u);

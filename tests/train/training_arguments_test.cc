@@ -269,10 +269,9 @@ TEST_F(TrainingArgumentsTest, AnOptimizerKnowsItsArgs) {
 TEST_F(TrainingArgumentsTest, WhatIsNotHere) {
   EXPECT_TRUE(
       contains(error_of({"--deepspeed", "ds.json"}), "--deepspeed configures a library that Hearth does not use"));
-  EXPECT_TRUE(contains(error_of({"--push_to_hub"}), "--push_to_hub is not implemented yet"));
   EXPECT_EQ(error_of({"--adafactor"}), "--adafactor is now --optim adafactor");
-  EXPECT_EQ(error_of({"--push_to_hub", "False", "--report_to", "none"}), "");
-  EXPECT_TRUE(notices_of({"--push_to_hub", "False", "--report_to", "none"}).empty());
+  EXPECT_EQ(error_of({"--report_to", "none"}), "");
+  EXPECT_TRUE(notices_of({"--report_to", "none"}).empty());
   const Words ignored{"--report_to",    "tensorboard", "wandb", "--no_cuda", "--no_dataloader_pin_memory",
                       "--torch_compile"};
   EXPECT_EQ(notices_of(ignored).size(), 4u);

@@ -22,6 +22,7 @@ TEST(Verify, PassesOnTheModelsOfTheRepository) {
   EXPECT_GT(outcome.made, 600);
   for (const auto& model : fs::directory_iterator(fixture("goldens") / "models"))
     EXPECT_TRUE(contains(outcome.all_lines, fmt::format("ok    models/{} loss", model.path().filename().string())));
+  EXPECT_TRUE(contains(outcome.all_lines, "ok    models/bert-mlm logits"));
 }
 
 TEST(Verify, AFolderWithoutGoldensIsAnError) {
@@ -29,9 +30,28 @@ TEST(Verify, AFolderWithoutGoldensIsAnError) {
   EXPECT_THROW(verify_set(fs::path(HEARTH_FIXTURES) / "nowhere", report), Error);
 }
 
+using EmbeddingGolden = TemporaryFolder;
+
+// golden.json says how embeddings are made: another pooling or scale does not pass.
+TEST_F(EmbeddingGolden, IsMadeAsItsFileSays) {
+  const fs::path model = folder_ / "models" / "embedding";
+  fs::create_directories(folder_ / "models");
+  fs::copy(fixture("goldens") / "models" / "bert-embedding", model, fs::copy_options::recursive);
+  const auto failures = [&](const char* pooling, double scale) {
+    write("models/embedding/golden.json",
+          fmt::format(R"({{"kind": "embedding", "pooling": "{} tokens", "normalize": true, "scale": {}}})", pooling,
+                      scale));
+    return run(folder_).failed_lines;
+  };
+  EXPECT_EQ(failures("mean", 20), "");
+  EXPECT_TRUE(contains(failures("cls", 20), "FAIL  models/embedding anchor"));
+  EXPECT_TRUE(contains(failures("mean", 10), "FAIL  models/embedding loss"));
+  EXPECT_TRUE(contains(failures("median", 20), "the pooling 'median tokens' is not known"));
+}
+
 using Unknown = TemporaryFolder;
 
-// Families, heads and tokenizers of later versions are neither passed nor failed.
+// Families and heads of later versions are neither passed nor failed.
 TEST_F(Unknown, PartsAreNamed) {
   fs::create_directories(folder_ / "models");
   fs::copy(fixture("goldens") / "models" / "bert-qa", folder_ / "models" / "known", fs::copy_options::recursive);
@@ -45,9 +65,6 @@ TEST_F(Unknown, PartsAreNamed) {
   add_model("lora", R"({"model_type": "bert", "architectures": ["BertForSequenceClassification"]})");
   write("models/lora/golden.json", R"({"kind": "lora"})");
   add_model("broken", "{");
-  fs::create_directories(folder_ / "tokenizer" / "bpe");
-  write("tokenizer/bpe/cases.json", R"({"tokenizer": "tokenizer.json", "cases": []})");
-  write("tokenizer/bpe/tokenizer.json", R"({"model": {"type": "BPE"}})");
 
   const Outcome outcome = run(folder_);
   EXPECT_EQ(outcome.failures, 1) << outcome.failed_lines;
@@ -55,8 +72,7 @@ TEST_F(Unknown, PartsAreNamed) {
   for (const char* line : {"--    models/family  not known: the family albert",
                            "--    models/head  not known: the architecture \"BertForMultipleChoice\"",
                            "--    models/encoder  not known: the architecture \"BertModel\"",
-                           "--    models/lora  not known: the kind lora",
-                           "--    tokenizer/bpe  not known: the tokenizer type BPE", "ok    models/known loss"})
+                           "--    models/lora  not known: the kind lora", "ok    models/known loss"})
     EXPECT_TRUE(contains(outcome.all_lines, line));
 }
 

@@ -62,12 +62,14 @@ double weighted_cross_entropy_row(std::int64_t classes, const float* logits, std
   const float* const weights = options.class_weights.empty() ? nullptr : options.class_weights.data();
   const double smoothing = options.label_smoothing, spread = smoothing / static_cast<double>(classes);
   const double label_weight = (1.0 - smoothing) * (weights == nullptr ? 1.0f : weights[label]);
+  // dlogits may be the logits: what is read of them comes before sum_of_exp.
+  const double own = logits[label], smoothed = spread == 0 ? 0 : dot(classes, weights, logits);
   const float max = largest(classes, logits);
   const double sum = sum_of_exp(classes, logits, max, dlogits), log_sum = std::log(sum) + max;
-  const double nll = log_sum - logits[label];
+  const double nll = log_sum - own;
   const Focal focal(options.focal_gamma, nll);
   double loss = label_weight * focal.factor * nll;
-  if (spread != 0) loss += spread * (sum_of_weights * log_sum - dot(classes, weights, logits));
+  if (spread != 0) loss += spread * (sum_of_weights * log_sum - smoothed);
   if (dlogits == nullptr) return loss;
   const double target = label_weight * focal.slope;
   const auto factor = hn::Set(d, static_cast<float>(scale * (target + spread * sum_of_weights) / sum));

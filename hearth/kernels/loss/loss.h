@@ -15,7 +15,8 @@ struct CrossEntropyOptions {
 };
 
 // Mean cross entropy over the rows that count, as torch.nn.functional.cross_entropy: with class weights, the sum over
-// the sum of the labels' weights. logits (rows, classes) f32. Writes d(mean loss)/d(logits) where dlogits is not null.
+// the sum of the labels' weights. logits (rows, classes) f32. Writes d(mean loss)/d(logits) where dlogits is not null;
+// in place is fine.
 // Where no row counts, or only rows of weight 0, the loss is NaN, as in PyTorch, and the gradient zero.
 float cross_entropy(std::int64_t rows, std::int64_t classes, const float* logits, const std::int64_t* labels,
                     const CrossEntropyOptions& options, float* dlogits);

@@ -8,7 +8,7 @@
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
 #include "hearth/io/file.h"
-#include "hearth/io/hub_cache.h"
+#include "hearth/io/user_folders.h"
 #include "hearth/io/json.h"
 #include "hearth/io/yaml.h"
 #include "hearth/launch/config/launch_keys.h"

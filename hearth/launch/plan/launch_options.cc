@@ -4,7 +4,6 @@
 #include <array>
 #include <string_view>
 
-#include "hearth/base/arguments.h"
 #include "hearth/base/log.h"
 #include "hearth/launch/config/launch_config.h"
 
@@ -22,31 +21,13 @@ std::string long_form(const std::string& word) {
 
 using Flags = std::vector<Arguments::Declared>;
 
-// The word after a switch may be the target.
-bool is_switch(std::string_view word, const Flags& flags) {
-  std::string name(word.substr(word.find_first_not_of('-')));
+// The word after a switch may be the target. A refused flag may be a switch or not, but a script is not its value.
+bool is_switch(std::string_view word, std::string_view next, const Flags& flags) {
+  std::string name(word.substr(std::min(word.find_first_not_of('-'), word.size())));
   std::ranges::replace(name, '-', '_');
   const auto flag = std::ranges::find(flags, name, &Arguments::Declared::name);
-  return flag != flags.end() && flag->is_switch && flag->support != Arguments::Support::refused;
-}
-
-// The launcher's own flags; `target` becomes the index of the first word after them.
-std::vector<std::string> own_words(std::span<const std::string> words, const Flags& flags, std::size_t& target) {
-  std::vector<std::string> own;
-  for (target = 0; target < words.size() && words[target].size() > 1 && words[target][0] == '-'; ++target) {
-    if (words[target] == "--") {
-      ++target;
-      break;
-    }
-    std::string& flag = own.emplace_back(long_form(words[target]));
-    if (flag == "-h" || flag == "--help" || flag.find('=') != flag.npos) continue;
-    if (is_switch(flag, flags)) {
-      flag += "=True";  // or it would take a target called "true"
-    } else if (target + 1 < words.size()) {
-      flag += "=" + words[++target];
-    }
-  }
-  return own;
+  if (flag == flags.end() || !flag->is_switch) return false;
+  return flag->support != Arguments::Support::refused || next.starts_with('-') || next.ends_with(".py");
 }
 
 void declare_processes(Arguments& arguments, LaunchOptions& options) {
@@ -145,18 +126,28 @@ void declare_foreign(Arguments& arguments) {
 
 }  // namespace
 
-LaunchOptions parse_launch_options(std::span<const std::string> words) {
-  LaunchOptions options;
-  Arguments arguments("hearth launch [flags]",
-                      "Runs TARGET, with its arguments, in one or more processes, each pinned to its own cores.\n"
-                      "TARGET is a command of hearth (run_qa), a Python script (x.py), or any program.");
+LaunchWords split_launch_words(std::span<const std::string> words, const std::vector<Arguments::Declared>& flags) {
+  LaunchWords result;
+  std::size_t& target = result.target;
+  while (target < words.size() && words[target].size() > 1 && words[target][0] == '-') {
+    const std::size_t first = target++;
+    if (words[first] == "--") break;
+    std::string flag = long_form(words[first]);
+    if (flag != "-h" && flag != "--help" && flag.find('=') == flag.npos) {
+      const std::string_view next = target < words.size() ? std::string_view(words[target]) : "";
+      if (is_switch(flag, next, flags)) {
+        flag += "=True";  // or it would take a target called "true"
+      } else if (target < words.size()) {
+        flag += "=" + words[target++];
+      }
+    }
+    result.flags.push_back({first, target - first, std::move(flag)});
+  }
+  return result;
+}
+
+void declare(Arguments& arguments, LaunchOptions& options) {
   arguments.forbid_abbreviations();
-  arguments.examples({"hearth launch --num_processes 2 run_qa options.yaml",
-                      "hearth launch --dry_run --num_processes 4 train.py --lr 3e-5",
-                      "hearth launch --num_machines 2 --mpirun_hostfile hosts --num_processes 4 run_qa options.yaml"});
-  arguments
-      .positional("TARGET", &options.target, "command, script or program to run; the words after it are its arguments")
-      .required();
   arguments.add("config_file", &options.config_file, "configuration file of `hearth config`, if not the default one");
   arguments.add("no_config_file", &options.no_config_file, "read no configuration file");
   declare_processes(arguments, options);
@@ -164,8 +155,23 @@ LaunchOptions parse_launch_options(std::span<const std::string> words) {
   declare_supervision(arguments, options);
   declare_script(arguments, options);
   declare_foreign(arguments);
-  std::size_t target = 0;
-  std::vector<std::string> own = own_words(words, arguments.declared(), target);
+}
+
+LaunchOptions parse_launch_options(std::span<const std::string> words) {
+  LaunchOptions options;
+  Arguments arguments("hearth launch [flags]",
+                      "Runs TARGET, with its arguments, in one or more processes, each pinned to its own cores.\n"
+                      "TARGET is a command of hearth (run_qa), a Python script (x.py), or any program.");
+  arguments.examples({"hearth launch --num_processes 2 run_qa options.yaml",
+                      "hearth launch --dry_run --num_processes 4 train.py --lr 3e-5",
+                      "hearth launch --num_machines 2 --mpirun_hostfile hosts --num_processes 4 run_qa options.yaml"});
+  arguments
+      .positional("TARGET", &options.target, "command, script or program to run; the words after it are its arguments")
+      .required();
+  declare(arguments, options);
+  const auto [flags, target] = split_launch_words(words, arguments.declared());
+  std::vector<std::string> own;
+  for (const LaunchWords::Flag& flag : flags) own.push_back(flag.word);
   if (target < words.size()) {
     options.target_arguments.assign(words.begin() + static_cast<std::ptrdiff_t>(target) + 1, words.end());
     own.push_back(words[target]);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/base/arguments.h"
 #include "hearth/launch/place/memory_allocator.h"
 
 namespace hearth::launch {
@@ -46,5 +47,19 @@ struct LaunchOptions {
 };
 
 LaunchOptions parse_launch_options(std::span<const std::string> words);
+
+// The flags alone, without TARGET.
+void declare(Arguments& arguments, LaunchOptions& options);
+
+// The words of a command line: the launcher's own flags, and the index of the first word after them, TARGET.
+struct LaunchWords {
+  struct Flag {
+    std::size_t first = 0, count = 1;  // its words: the flag and its value
+    std::string word;                  // in its long form, with its value: --num_processes=2
+  };
+  std::vector<Flag> flags;
+  std::size_t target = 0;
+};
+LaunchWords split_launch_words(std::span<const std::string> words, const std::vector<Arguments::Declared>& flags);
 
 }  // namespace hearth::launch

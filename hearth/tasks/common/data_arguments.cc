@@ -42,19 +42,23 @@ void declare_samples(Arguments& options, DataArguments& arguments, std::string_v
   add("max_eval_samples", &arguments.max_eval_samples, "evaluate on");
   add("max_predict_samples", &arguments.max_predict_samples, "predict for");
   options.ignored({"preprocessing_num_workers"}, "all threads tokenize");
-  options.ignored({"dataset_config_name"}, "it selects a part of --dataset_name, which is refused");
-  options.refused(
-      {"dataset_name"},
-      "needs downloads from the Hub, which are not implemented yet; give --train_file and --validation_file");
+  options
+      .add("dataset_name", &arguments.dataset_name,
+           fmt::format("{} of a data set on the Hub, or of a folder, in place of files", items))
+      .per_process();
+  options.add("dataset_config_name", &arguments.dataset_config_name, "configuration of that data set");
 }
 
 void check_files(const DataArguments& arguments, const TrainingArguments& training) {
-  check(!arguments.train_file.empty() || !arguments.validation_file.empty() || !arguments.test_file.empty(),
-        "no data was given: add --train_file, --validation_file and/or --test_file");
+  const auto given = [](const std::vector<std::string>& files) { return !files.empty(); };
+  check(arguments.dataset_name || given(arguments.train_file) || given(arguments.validation_file) ||
+            given(arguments.test_file),
+        "no data was given: add --dataset_name, or --train_file, --validation_file and/or --test_file");
   check(training.do_train || training.do_eval || training.do_predict,
         "there is nothing to do: add --do_train, --do_eval and/or --do_predict");
-  check(!training.do_train || !arguments.train_file.empty(), "--do_train needs --train_file");
-  check(!training.do_eval || !arguments.validation_file.empty(), "{} needs --validation_file",
+  if (arguments.dataset_name) return;
+  check(!training.do_train || given(arguments.train_file), "--do_train needs --train_file");
+  check(!training.do_eval || given(arguments.validation_file), "{} needs --validation_file",
         training.eval_strategy == Strategy::no ? "--do_eval"
                                                : fmt::format("--eval_strategy {}", name_of(training.eval_strategy)));
   check(!training.do_predict || !arguments.test_file.empty(), "--do_predict needs --test_file");
@@ -107,7 +111,7 @@ CollateOptions collate_options(const DataArguments& arguments, const TrainingArg
   return {.padding = padding_of(arguments.pad_to_max_length),
           .max_seq_length = max_seq_length,
           .pad_to_multiple_of = training.fp16 ? kFp16Multiple : 1,
-          .pad_id = tokenizer.pad_id()};
+          .pad_id = tokenizer.special("pad").value_or(0)};
 }
 
 void log_padding(const TokenRows& rows, const CollateOptions& options) {

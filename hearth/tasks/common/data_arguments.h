@@ -17,6 +17,8 @@ struct DataArguments {
   std::vector<std::string> train_file, validation_file, test_file;  // paths and patterns, see data::files_of
   std::optional<bool> pad_to_max_length;                            // not given: packed batches
   std::optional<std::int64_t> max_train_samples, max_eval_samples, max_predict_samples;
+  std::optional<std::string> dataset_name, dataset_config_name;  // in place of files, see dataset_request.h
+  std::string train_split = "train", validation_split = "validation", test_split = "test";  // of that data set
 };
 
 // Declares the files. `items` is what the files hold ("questions"), `endings` which names they may have.

@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "hearth/data/sha256.h"
+#include "hearth/io/sha256.h"
 #include "hearth/tasks/task.h"
 
 namespace hearth::tasks {
@@ -30,7 +30,7 @@ class FeatureCheck {
   std::string file_;
   const TaskSetting& setting_;
   std::int64_t rows_ = 0;
-  data::Sha256 hash_;
+  io::Sha256 hash_;
 };
 
 }  // namespace hearth::tasks

@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "hearth/base/progress.h"
 #include "hearth/data/feature_store.h"
 #include "hearth/data/prefetch.h"
-#include "hearth/io/hub_cache.h"
+#include "hearth/io/user_folders.h"
 #include "hearth/tasks/common/feature_check.h"
 #include "hearth/tasks/task.h"
-#include "hearth/train/progress.h"
 
 namespace hearth::tasks {
 

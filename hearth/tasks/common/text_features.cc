@@ -19,6 +19,8 @@ void check_room(const TextSpans& texts, const tokenizer::Tokenizer& tokenizer, s
 
 }  // namespace
 
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\n\v\f\r") == text.npos; }
+
 TokenRows tokenize_texts(const TextSpans& texts, const tokenizer::Tokenizer& tokenizer, std::int64_t max_length,
                          const std::function<void(std::int64_t done)>& progress) {
   check_room(texts, tokenizer, max_length);

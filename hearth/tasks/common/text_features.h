@@ -4,11 +4,14 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "hearth/tasks/common/token_rows.h"
 #include "hearth/tokenizer/tokenizer.h"
 
 namespace hearth::tasks {
+
+bool is_blank(std::string_view text);  // no text, or spaces and line ends alone
 
 // Texts, or pairs of texts where `second` is not empty.
 struct TextSpans {

@@ -36,6 +36,13 @@ void TokenRows::append(const TokenRows& rows) {
   type_ids.append(rows.type_ids);
 }
 
+void TokenRows::keep_first(std::int64_t count) {
+  if (count >= rows()) return;
+  starts.shrink(static_cast<std::size_t>(count) + 1);
+  ids.shrink(static_cast<std::size_t>(tokens()));
+  type_ids.shrink(ids.size());
+}
+
 void TokenRows::check_whole(std::int64_t vocab_size, std::int64_t max_length) const {
   constexpr std::uint8_t kLastType = 1;
   constexpr std::size_t kTokensPerCheck = 1 << 22;

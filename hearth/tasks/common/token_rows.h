@@ -30,6 +30,7 @@ struct TokenRows {
 
   void append(const tokenizer::Encoding& encoding);
   void append(const TokenRows& rows);
+  void keep_first(std::int64_t rows);  // for max_*_samples
   // Throws Error unless the arrays fit each other, every row has 1 to max_length tokens, and every token is one of the
   // vocabulary. For rows that were read from a file.
   void check_whole(std::int64_t vocab_size, std::int64_t max_length) const;

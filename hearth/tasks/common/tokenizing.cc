@@ -4,9 +4,9 @@
 #include <mutex>
 
 #include "hearth/base/check.h"
+#include "hearth/base/progress.h"
 #include "hearth/cpu/parallel.h"
-#include "hearth/data/sha256.h"
-#include "hearth/train/progress.h"
+#include "hearth/io/sha256.h"
 
 namespace hearth::tasks {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kRowsPerTask = 256;
 
 std::string digest_of(const TokenRows& rows, const std::vector<std::span<const std::byte>>& arrays) {
-  data::Sha256 hash;
+  io::Sha256 hash;
   hash.update(std::as_bytes(rows.starts.view()));
   hash.update(std::as_bytes(rows.ids.view()));
   hash.update(std::as_bytes(rows.type_ids.view()));

@@ -18,10 +18,7 @@ data::CacheKey qa_cache_key(QaFeatureKind kind, const data::Files& files, const 
       .add("files", std::ssize(files));
   for (const std::filesystem::path& file : files)
     key.add("extension", file.extension().string()).add_file("dataset", file);
-  for (const char* name :
-       {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}) {
-    key.add_file(name, tokenizer_folder / name);
-  }
+  for (const char* name : tokenizer::kTokenizerFiles) key.add_file(name, tokenizer_folder / name);
   key.add("tokenizer class of the model", tokenizer::class_of_model(tokenizer_folder));
   key.add("max_seq_length", options.max_seq_length).add("doc_stride", options.doc_stride);
   return key.add("max_samples", max_samples);

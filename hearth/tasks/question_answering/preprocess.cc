@@ -68,11 +68,21 @@ struct Span {
   std::int32_t start = 0, end = 0;
 };
 
-Span label_of(const Encoding& window, const QaExample& example, std::int32_t cls_id) {
+// As run_qa.py: the label of a window without the answer is the place of the token cls, else of bos, else the first.
+Span place_of_no_answer(const Encoding& window, const Tokenizer& tokenizer) {
+  for (const char* name : {"cls", "bos"}) {
+    const auto id = tokenizer.special(name);
+    const auto found = id ? std::ranges::find(window.ids, *id) : window.ids.end();
+    if (found == window.ids.end()) continue;
+    const auto place = static_cast<std::int32_t>(found - window.ids.begin());
+    return {place, place};
+  }
+  return {0, 0};
+}
+
+Span label_of(const Encoding& window, const QaExample& example, const Tokenizer& tokenizer) {
   const auto size = static_cast<std::int32_t>(window.ids.size());
-  const auto cls = std::find(window.ids.begin(), window.ids.end(), cls_id);
-  const auto cls_index = cls == window.ids.end() ? 0 : static_cast<std::int32_t>(cls - window.ids.begin());
-  const Span nowhere{cls_index, cls_index};
+  const Span nowhere = place_of_no_answer(window, tokenizer);
   if (example.answers.empty()) return nowhere;
 
   const auto in_context = [&](std::int32_t i) { return window.sequence[static_cast<std::size_t>(i)] == 1; };
@@ -142,7 +152,7 @@ QaFeatures labelled(std::span<const QaExample> examples, const Tokenizer& tokeni
                     const FeatureProgress& progress) {
   return prepare(examples, tokenizer, options, progress, can_be_trained_on,
                  [&](QaFeatures& part, const Encoding& window, const QaExample& example) {
-                   const Span label = label_of(window, example, tokenizer.cls_id());
+                   const Span label = label_of(window, example, tokenizer);
                    part.start_positions.push_back(label.start);
                    part.end_positions.push_back(label.end);
                  });

@@ -5,23 +5,23 @@
 #include <utility>
 
 #include "hearth/base/log.h"
+#include "hearth/base/progress.h"
 #include "hearth/base/shell_word.h"
-#include "hearth/data/sha256.h"
 #include "hearth/io/growing_file.h"
-#include "hearth/io/hub_cache.h"
+#include "hearth/io/sha256.h"
+#include "hearth/io/user_folders.h"
 #include "hearth/tasks/common/feature_stream.h"
 #include "hearth/tasks/question_answering/dataset.h"
 #include "hearth/tasks/question_answering/feature_cache.h"
 #include "hearth/tasks/question_answering/postprocess.h"
 #include "hearth/tasks/question_answering/squad_metric.h"
 #include "hearth/train/evaluation.h"
-#include "hearth/train/progress.h"
 
 namespace hearth::tasks {
 namespace {
 
 std::string digest_of(const QaFeatures& features) {
-  data::Sha256 hash;
+  io::Sha256 hash;
   for (const data::Section& section : features.sections()) {
     hash.update(section.bytes);
     if (section.is_mapped) io::release_pages(section.bytes);
@@ -171,6 +171,7 @@ TaskCard QuestionAnswering::card() const {
           .purpose = "extractive question answering",
           .train_file = card_name(args_.train_file),
           .validation_file = card_name(args_.validation_file),
+          .dataset = args_.dataset_name.value_or(""),
           .metrics = {{"exact_match", "eval_exact_match"}, {"exact_match", "eval_exact"}, {"f1", "eval_f1"}}};
 }
 

@@ -60,8 +60,8 @@ void declare(Arguments& options, GlueArguments& arguments) {
   options.section("GLUE");
   options.add(
       "task_name", &arguments.task_name,
-      "task of GLUE whose files these are: cola, sst2, mrpc, stsb, qqp, mnli, qnli, rte or wnli; without it they "
-      "are your own, with columns sentence1, sentence2 and label");
+      "task of GLUE: cola, sst2, mrpc, stsb, qqp, mnli, qnli, rte or wnli, from its files or, without files, from the "
+      "Hub; without it the files are your own, with columns sentence1, sentence2 and label");
   options
       .add("validation_mismatched_file", &arguments.validation_mismatched_file,
            "second evaluation file of mnli; if not given, dev_mismatched.tsv beside dev_matched.tsv")
@@ -73,11 +73,21 @@ void declare(Arguments& options, GlueArguments& arguments) {
   declare_text(options, arguments);
 }
 
+bool GlueArguments::is_mnli() const { return task_name && data::glue_task(*task_name).name == "mnli"; }
+
+// As run_glue.py, --task_name alone is the data set glue of the Hub.
 void GlueArguments::validate(const TrainingArguments& training) {
   const data::GlueTask* task = task_name ? &data::glue_task(*task_name) : nullptr;
+  if (task != nullptr && train_file.empty() && validation_file.empty() && test_file.empty()) {
+    dataset_name = "glue";
+    dataset_config_name = task->name;
+  }
   validate_text(*this, training);
   if (task != nullptr && task->is_regression()) check_not_weighted(*this);
-  if (task != nullptr && task->name == "mnli") {
+  if (is_mnli() && dataset_name) {
+    validation_split = "validation_matched";
+    test_split = "test_matched";
+  } else if (is_mnli()) {
     if (validation_mismatched_file.empty()) validation_mismatched_file = mismatched_beside(validation_file);
     if (test_mismatched_file.empty()) test_mismatched_file = mismatched_beside(test_file);
   } else {
@@ -97,6 +107,10 @@ void declare(Arguments& options, ClassificationArguments& arguments) {
               "column of the label: texts or whole numbers are classes, fractions are regression, lists are several "
               "labels per text; label if not given");
   options.add("do_regression", &arguments.do_regression, "learn a number; if not given, the labels decide");
+  options.add(
+      "cross_encoder", &arguments.cross_encoder,
+      "train a reranker as CrossEncoder of sentence-transformers does: one score per pair, from labels between 0 "
+      "and 1, with binary cross entropy");
   options.add("metric_name", &arguments.metric_name,
               "metric of evaluations, or several with commas between them: accuracy, f1, f1_macro, "
               "matthews_correlation, mse, ...; if not given, accuracy, mse, or micro F1 for several labels");
@@ -105,14 +119,18 @@ void declare(Arguments& options, ClassificationArguments& arguments) {
               "shuffle the training data before max_train_samples are taken");
   options.add("shuffle_seed", &arguments.shuffle_seed, "random seed of that shuffle");
   declare_text(options, arguments);
-  options.ignored({"train_split_name", "validation_split_name", "test_split_name", "remove_splits"},
-                  "it concerns datasets of the Hub; each file is one split");
+  options.add("train_split_name", &arguments.train_split,
+              "split of --dataset_name to train on, or several with commas");
+  options.add("validation_split_name", &arguments.validation_split, "split of --dataset_name to evaluate on");
+  options.add("test_split_name", &arguments.test_split, "split of --dataset_name to make predictions for");
+  options.ignored({"remove_splits"}, "only the splits that a run needs are read");
 }
 
 void ClassificationArguments::validate(const TrainingArguments& training) {
-  if (training.do_eval && validation_file.empty()) validation_file = test_file;  // as run_classification.py
+  if (training.do_eval && !dataset_name && validation_file.empty()) validation_file = test_file;  // as the script
   validate_text(*this, training);
   if (do_regression.value_or(false)) check_not_weighted(*this);
+  check(!cross_encoder || !do_regression, "--cross_encoder and --do_regression exclude each other");
   check(!text_pair_column_names || text_column_names,
         "--text_pair_column_names needs --text_column_names, the columns of the first text");
 }

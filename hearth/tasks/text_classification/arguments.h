@@ -30,6 +30,7 @@ struct GlueArguments : TextArguments {
   std::optional<std::string> task_name;
   std::vector<std::string> validation_mismatched_file, test_mismatched_file;
 
+  bool is_mnli() const;
   void validate(const TrainingArguments& training);  // throws Error
 };
 void declare(Arguments& options, GlueArguments& arguments);
@@ -40,6 +41,7 @@ struct ClassificationArguments : TextArguments {
   std::optional<std::string> text_column_names, text_pair_column_names, label_column_name, remove_columns, metric_name;
   std::string text_column_delimiter = " ";
   bool shuffle_train_dataset = false;
+  bool cross_encoder = false;
   std::int64_t shuffle_seed = 42;
 
   void validate(const TrainingArguments& training);  // throws Error

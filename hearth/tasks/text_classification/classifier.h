@@ -35,6 +35,7 @@ class TextClassifier {
   // For each text the scores of all labels, best first.
   std::vector<std::vector<LabelScore>> classify(const TextSpans& texts);
   bool has_several_labels() const;
+  std::int64_t label_count() const { return static_cast<std::int64_t>(labels_.size()); }
 
  private:
   std::vector<LabelScore> scores_of(std::span<const float> logits) const;

@@ -56,10 +56,13 @@ std::vector<std::string> names_in(std::string_view list) {
   return names;
 }
 
-TextColumns glue_columns(const Table& table) {
+TextColumns glue_columns(const Table& table) { return pair_columns(table, "label", {}); }
+
+TextColumns pair_columns(const Table& table, const std::string& label, const std::vector<std::string>& except) {
   TextColumns columns;
-  std::vector<std::string> names = text_columns(table, columns.label, {});
-  check(!names.empty(), "{} has no column with texts beside \"label\"; its columns are {}", table.file(),
+  columns.label = label;
+  std::vector<std::string> names = text_columns(table, label, except);
+  check(!names.empty(), "{} has no column with texts beside \"{}\"; its columns are {}", table.file(), label,
         fmt::join(table.names(), ", "));
   if (has_name(names, "sentence1") && has_name(names, "sentence2")) names = {"sentence1", "sentence2"};
   columns.first = {names[0]};

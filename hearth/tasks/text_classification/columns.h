@@ -26,6 +26,9 @@ TextColumns glue_columns(const data::Table& table);
 // As run_classification.py: sentence. Without it, the only column with texts that is not in `except`.
 TextColumns sentence_column(const data::Table& table, const std::string& label, const std::vector<std::string>& except);
 
+// The two columns with texts that are neither the label nor in `except`: sentence1 and sentence2, or the first two.
+TextColumns pair_columns(const data::Table& table, const std::string& label, const std::vector<std::string>& except);
+
 // An Error where a table lacks a column of text that the file `reference` has.
 void check_same_columns(const data::Table& table, const TextColumns& columns, const std::string& reference);
 

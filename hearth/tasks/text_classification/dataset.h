@@ -14,8 +14,8 @@ namespace hearth::tasks {
 struct TextFeatures : TokenRows {
   TextLabels labels;
 
-  auto arrays() { return std::tie(starts, ids, type_ids, labels.classes, labels.targets); }
-  auto arrays() const { return std::tie(starts, ids, type_ids, labels.classes, labels.targets); }
+  auto arrays() { return std::tie(starts, ids, type_ids, labels.classes, labels.targets, labels.scores); }
+  auto arrays() const { return std::tie(starts, ids, type_ids, labels.classes, labels.targets, labels.scores); }
 };
 
 // The features of a file as the data of a Trainer.

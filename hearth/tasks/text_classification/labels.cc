@@ -72,6 +72,11 @@ TextLabels encoded_labels(const TextRows& rows, const TextProblem& problem) {
     check_present(rows, row);
     if (problem.is_regression()) {
       encoded.targets.push_back(number_of(rows, row));
+      check(
+          !problem.ranks || (encoded.targets.back() >= 0 && encoded.targets.back() <= 1),
+          "{} has the score {}, but --cross_encoder learns scores between 0 and 1; divide them by their highest value",
+          text_of(rows.labels->place(row)), encoded.targets.back());
+      if (problem.ranks) encoded.scores.push_back(rows.labels->number(row));
       continue;
     }
     const auto id = [&](const std::string& name) {

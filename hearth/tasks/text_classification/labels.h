@@ -17,6 +17,7 @@ namespace hearth::tasks {
 struct TextProblem {
   models::ProblemType type = models::ProblemType::single_label_classification;
   LabelMap labels = {};  // of regression: empty
+  bool ranks = false;    // regression of scores between 0 and 1 by binary cross entropy: a cross-encoder
 
   bool is_regression() const { return type == models::ProblemType::regression; }
   bool has_several_labels() const { return type == models::ProblemType::multi_label_classification; }
@@ -32,6 +33,7 @@ void check_same_kind(TextSource& train, TextSource& other);
 struct TextLabels {
   data::Array<std::int64_t> classes;  // (rows): ids; of single labels
   data::Array<float> targets;         // (rows): numbers of regression; (rows, labels): 0 or 1 for several labels
+  data::Array<double> scores = {};    // (rows): the targets of a cross-encoder, as exact as the file has them
 
   bool empty() const { return classes.empty() && targets.empty(); }
   std::vector<std::uint8_t> flags() const;  // the targets of several labels

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hearth/io/file.h"
 
@@ -40,7 +41,9 @@ TextPredictions predictions_of(const ItemValues& logits, const TextProblem& prob
   TextPredictions result;
   for (std::int64_t item = 0; item < logits.size(); ++item) {
     const std::span<const float> row = logits[item];
-    if (problem.is_regression()) {
+    if (problem.ranks) {
+      result.numbers.push_back(1 / (1 + std::exp(-row.front())));
+    } else if (problem.is_regression()) {
       result.numbers.push_back(row.front());
     } else if (problem.has_several_labels()) {
       for (const float logit : row) result.flags.push_back(logit > 0);

@@ -1,12 +1,6 @@
 #include "hearth/tasks/text_classification/rows.h"
 
 namespace hearth::tasks {
-namespace {
-
-bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
-
-}  // namespace
-
 void TextRows::keep_first(std::int64_t count) {
   if (count >= size()) return;
   const auto rows = static_cast<std::size_t>(count);

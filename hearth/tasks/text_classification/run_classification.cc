@@ -16,6 +16,24 @@ namespace {
 
 using models::ProblemType;
 
+// A cross-encoder reads pairs whose labels are numbers.
+void check_scored_pairs(TextData& data) {
+  const auto check_texts = [](TextSource& texts) {
+    check(texts.has_pairs(),
+          "{}: --cross_encoder needs pairs of texts; name their columns with --text_column_names and "
+          "--text_pair_column_names",
+          texts.file());
+    if (!texts.has_labels()) return;
+    const data::ColumnKind kind = texts.label_kind();
+    check(kind == data::ColumnKind::number || kind == data::ColumnKind::integer || kind == data::ColumnKind::boolean,
+          "{}: the labels are {}, but --cross_encoder learns scores between 0 and 1", texts.file(),
+          data::plural_of(kind));
+  };
+  if (data.train) check_texts(*data.train);
+  for (TextSource& texts : data.evaluation) check_texts(texts);
+  for (TextSource& texts : data.prediction) check_texts(texts);
+}
+
 // By letters, unless the file declares their order.
 std::vector<std::string> in_order(TextSource& texts) {
   std::vector<std::string> names = texts.label_names();
@@ -32,6 +50,7 @@ TextData RunClassification::read(const TaskSetting& setting) const {
     return columns_of(table);
   };
   TextData data = read_own_files(args_, setting.training, choose, LabelsIn::optional);
+  if (args_.cross_encoder) check_scored_pairs(data);
   if (setting.team.is_first() && setting.training.do_eval && args_.validation_file == args_.test_file)
     log_info("without --validation_file, --test_file is evaluated");
   data.problem = problem_in(data, setting);
@@ -53,6 +72,7 @@ TextData RunClassification::read(const TaskSetting& setting) const {
 TextColumns RunClassification::columns_of(const data::Table& table) const {
   const std::vector<std::string> removed = names_in(args_.remove_columns.value_or(""));
   for (const std::string& name : removed) table.at(name);
+  if (!args_.text_column_names && args_.cross_encoder) return pair_columns(table, label_column(), removed);
   if (!args_.text_column_names) return sentence_column(table, label_column(), removed);
   TextColumns columns{names_in(*args_.text_column_names), names_in(args_.text_pair_column_names.value_or("")),
                       args_.text_column_delimiter, label_column()};
@@ -66,6 +86,7 @@ TextColumns RunClassification::columns_of(const data::Table& table) const {
 }
 
 TextProblem RunClassification::problem_in(TextData& data, const TaskSetting& setting) const {
+  if (args_.cross_encoder) return {ProblemType::regression, {}, true};
   TextSource* labelled = data.labelled();
   std::optional<data::ColumnKind> labels;
   if (labelled != nullptr) labels = labelled->label_kind();
@@ -106,7 +127,7 @@ std::vector<std::string> RunClassification::all_labels(TextData& data, bool warn
 }
 
 TextMetrics RunClassification::metrics_of(const TextProblem& problem) const {
-  TextMetrics metrics{names_in(args_.metric_name.value_or(usual_metric(problem.type)))};
+  TextMetrics metrics{names_in(args_.metric_name.value_or(usual_metric(problem)))};
   for (const std::string& name : metrics.names) check_metric(name, problem);
   return metrics;
 }

@@ -11,6 +11,8 @@ namespace {
 
 using models::ProblemType;
 
+constexpr const char *kMismatchedValidation = "validation_mismatched", *kMismatchedTest = "test_mismatched";
+
 TextProblem glue_problem(const data::GlueTask& task, const TaskSetting& setting) {
   if (task.is_regression()) return {ProblemType::regression};
   return {ProblemType::single_label_classification,
@@ -37,6 +39,24 @@ TextProblem own_problem(TextData& data, const TaskSetting& setting) {
 }
 
 }  // namespace
+
+std::optional<DatasetRequest> RunGlue::dataset(const TrainingArguments& training) const {
+  std::optional<DatasetRequest> request = dataset_request(args_, training);
+  if (request && args_.is_mnli()) {
+    if (training.do_eval) request->splits.emplace_back(kMismatchedValidation);
+    if (training.do_predict) request->splits.emplace_back(kMismatchedTest);
+  }
+  return request;
+}
+
+void RunGlue::take_files(const hub::DatasetFiles& files, const TrainingArguments& training) {
+  tasks::take_files(args_, files, training);
+  if (!args_.is_mnli()) return;
+  const std::string& name = *args_.dataset_name;
+  if (training.do_eval)
+    args_.validation_mismatched_file = files_of_split(files, name, kMismatchedValidation, "--do_eval");
+  if (training.do_predict) args_.test_mismatched_file = files_of_split(files, name, kMismatchedTest, "--do_predict");
+}
 
 TextData RunGlue::read(const TaskSetting& setting) const {
   TextData data = args_.task_name ? read_glue(setting, data::glue_task(*args_.task_name)) : read_own(setting);
@@ -84,7 +104,7 @@ TextData RunGlue::read_own(const TaskSetting& setting) const {
   data.problem = own_problem(data, setting);
   if (data.train && !data.problem.is_regression())
     for (TextSource& texts : data.evaluation) check_same_kind(*data.train, texts);
-  data.metrics = {{usual_metric(data.problem.type)}};
+  data.metrics = {{usual_metric(data.problem)}};
   return data;
 }
 

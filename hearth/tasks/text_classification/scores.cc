@@ -16,10 +16,11 @@ namespace {
 
 using models::ProblemType;
 
-std::vector<std::string> metric_names(ProblemType problem) {
-  if (problem == ProblemType::regression) return {"mse", "pearson", "pearsonr", "spearmanr"};
+std::vector<std::string> metric_names(const TextProblem& problem) {
+  if (problem.ranks) return {"mse", "pearson", "spearman"};
+  if (problem.is_regression()) return {"mse", "pearson", "pearsonr", "spearmanr"};
   std::vector<std::string> names{"accuracy"};
-  if (problem == ProblemType::single_label_classification) names.emplace_back("matthews_correlation");
+  if (!problem.has_several_labels()) names.emplace_back("matthews_correlation");
   for (const char* score : {"f1", "precision", "recall"})
     for (const char* average : {"", "_micro", "_macro", "_weighted"}) names.push_back(std::string(score) + average);
   return names;
@@ -51,6 +52,14 @@ double regression_score(std::string_view name, const TextLabels& truth, const Te
   return metrics::pearson(std::span(truth.targets), predicted.numbers);
 }
 
+// As CrossEncoderCorrelationEvaluator, which computes in double.
+double ranking_score(std::string_view name, const TextLabels& truth, const TextPredictions& predicted) {
+  const std::vector<double> wanted(truth.scores.begin(), truth.scores.end());
+  const std::vector<double> found(predicted.numbers.begin(), predicted.numbers.end());
+  if (name == "mse") return metrics::mean_squared_error(std::span(wanted), found);
+  return name == "spearman" ? metrics::spearman(wanted, found) : metrics::pearson(wanted, found);
+}
+
 double several_labels_score(std::string_view name, const TextProblem& problem, const TextLabels& truth,
                             const TextPredictions& predicted) {
   const auto scores =
@@ -78,13 +87,14 @@ std::vector<std::string> TextMetrics::keys() const {
   return keys;
 }
 
-std::string usual_metric(ProblemType problem) {
-  if (problem == ProblemType::regression) return "mse";
-  return problem == ProblemType::single_label_classification ? "accuracy" : "f1";
+std::string usual_metric(const TextProblem& problem) {
+  if (problem.ranks) return "pearson,spearman";
+  if (problem.is_regression()) return "mse";
+  return problem.has_several_labels() ? "f1" : "accuracy";
 }
 
 void check_metric(const std::string& name, const TextProblem& problem) {
-  const std::vector<std::string> known = metric_names(problem.type);
+  const std::vector<std::string> known = metric_names(problem);
   check(std::ranges::find(known, name) != known.end(), "--metric_name {} is not a metric for {}; these are: {}{}", name,
         described(problem.type), fmt::join(known, ", "), did_you_mean(nearest_name(name, known)));
   const bool of_two_labels = name == "f1" || name == "precision" || name == "recall";
@@ -98,7 +108,8 @@ Metrics text_scores(const TextMetrics& metrics, const TextProblem& problem, cons
   Metrics scores;
   double sum = 0;
   for (const std::string& name : metrics.names) {
-    const double score = problem.is_regression()        ? regression_score(name, truth, predicted)
+    const double score = problem.ranks                  ? ranking_score(name, truth, predicted)
+                         : problem.is_regression()      ? regression_score(name, truth, predicted)
                          : problem.has_several_labels() ? several_labels_score(name, problem, truth, predicted)
                                                         : one_label_score(name, metrics, problem, truth, predicted);
     scores.set(name, score);

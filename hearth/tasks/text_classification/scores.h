@@ -18,8 +18,8 @@ struct TextMetrics {
   std::vector<std::string> keys() const;  // with combined_score
 };
 
-// Accuracy, mse, or micro F1 for several labels per text, as the scripts choose.
-std::string usual_metric(models::ProblemType problem);
+// Accuracy, mse, or micro F1 for several labels per text, as the scripts choose; the correlations of a cross-encoder.
+std::string usual_metric(const TextProblem& problem);
 
 // An Error where the problem has no such metric.
 void check_metric(const std::string& name, const TextProblem& problem);

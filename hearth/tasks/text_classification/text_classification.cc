@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include "hearth/base/log.h"
+#include "hearth/base/progress.h"
 #include "hearth/base/shell_word.h"
 #include "hearth/io/file.h"
+#include "hearth/models/sentence_transformer.h"
 #include "hearth/tasks/common/feature_stream.h"
+#include "hearth/tasks/common/results_csv.h"
 #include "hearth/tasks/text_classification/class_weights.h"
 #include "hearth/train/evaluation.h"
+#include "hearth/train/trainer_state.h"
 
 namespace hearth::tasks {
 namespace {
@@ -78,7 +82,7 @@ void TextClassification::set_loss(const TextArguments& args) {
 models::HeadSpec TextClassification::head() const {
   models::HeadSpec spec(models::HeadKind::sequence_classification);
   spec.labels = new_labels_;
-  spec.problem = problem_.type;
+  spec.problem = problem_.ranks ? models::ProblemType::multi_label_classification : problem_.type;
   spec.finetuning_task = finetuning_task();
   return spec;
 }
@@ -93,7 +97,12 @@ Metrics TextClassification::evaluate(Trainer& trainer, std::size_t set) {
   if (!trainer.team().is_first()) return {};
   const TextPredictions predicted = predictions_of(evaluation.values, problem_);
   reports_[set] = class_report(problem_, dataset.labels(), predicted);
-  return evaluation.with_scores(text_scores(metrics_, problem_, dataset.labels(), predicted));
+  const Metrics scores = text_scores(metrics_, problem_, dataset.labels(), predicted);
+  const bool has_correlations = scores.contains("pearson") && scores.contains("spearman");
+  if (problem_.ranks && has_correlations)
+    cross_encoder_csv(std::filesystem::path(trainer.arguments().output_dir) / "eval")
+        .append(trainer.state().epoch, trainer.state().global_step, scores);
+  return evaluation.with_scores(scores);
 }
 
 Metrics TextClassification::predict(Trainer& trainer) {
@@ -118,19 +127,28 @@ std::string TextClassification::report(const std::filesystem::path& output_dir) 
   return text;
 }
 
+void TextClassification::save_beside(const std::filesystem::path& folder) const {
+  if (problem_.ranks) models::write_cross_encoder(collate_options_.max_seq_length, folder);
+}
+
 TaskCard TextClassification::card() const {
   const TextArguments& args = arguments();
-  TaskCard card{.name = "Text Classification",
-                .type = "text-classification",
-                .purpose = problem_.is_regression() ? "text regression" : "text classification",
+  TaskCard card{.name = problem_.ranks ? "Text Ranking" : "Text Classification",
+                .type = problem_.ranks ? "text-ranking" : "text-classification",
+                .purpose = problem_.ranks             ? "the order of texts that may answer a query"
+                           : problem_.is_regression() ? "text regression"
+                                                      : "text classification",
                 .train_file = card_name(args.train_file),
                 .validation_file = card_name(args.validation_file),
+                .dataset = args.dataset_name.value_or(""),
                 .metrics = {}};
   for (const std::string& name : metrics_.names) card.metrics.emplace_back(name, "eval_" + name);
   return card;
 }
 
 std::string TextClassification::try_it(const std::string& model) const {
+  if (problem_.ranks)
+    return fmt::format("hearth rerank --model {} --query \"...\" --file texts.txt", shell_word(model));
   return fmt::format("hearth classify --model {} --text \"...\"{}", shell_word(model),
                      has_pairs_ ? " --text_pair \"...\"" : "");
 }

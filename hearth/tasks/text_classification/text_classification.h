@@ -42,6 +42,7 @@ class TextClassification : public Task {
   Metrics evaluate(Trainer& trainer, std::size_t set) final;
   Metrics predict(Trainer& trainer) final;
   std::string report(const std::filesystem::path& output_dir) const final;
+  void save_beside(const std::filesystem::path& folder) const final;
   TaskCard card() const final;
   std::string try_it(const std::string& model) const final;
 

@@ -37,6 +37,14 @@ std::vector<float> softmax(std::span<const float> logits) {
   return values;
 }
 
+// As the pipeline of transformers: a token that goes on with a word is longer than its text by the "##", or no space
+// stands before it.
+bool continues_word(std::string_view text, const ScoredToken& token, const Tokenizer& tokenizer) {
+  const auto [begin, end] = token.place;
+  if (tokenizer.marks_continuations()) return tokenizer::python::length(token.word) != end - begin;
+  return begin > 0 && tokenizer::python::slice(text, begin - 1, begin + 1).find(' ') == std::string_view::npos;
+}
+
 }  // namespace
 
 TokenizedSentence tokenized(std::string_view text, const Tokenizer& tokenizer) {
@@ -88,8 +96,8 @@ std::vector<ScoredToken> Tagger::without_scores(const TokenizedSentence& sentenc
     ScoredToken token;
     token.word = tokenizer_.token(sentence.tokens.ids[i]);
     token.place = {begin, end};
-    token.continues_word = tokenizer::python::length(token.word) != end - begin;
-    if (sentence.tokens.ids[i] == tokenizer_.unk_id()) {
+    token.continues_word = continues_word(sentence.text, token, tokenizer_);
+    if (sentence.tokens.ids[i] == tokenizer_.special("unk")) {
       token.word = tokenizer::python::slice(sentence.text, begin, end);
       token.continues_word = false;
     }

@@ -182,6 +182,7 @@ TaskCard TokenClassification::card() const {
                 .purpose = "token classification",
                 .train_file = card_name(args_.train_file),
                 .validation_file = card_name(args_.validation_file),
+                .dataset = args_.dataset_name.value_or(""),
                 .metrics = {}};
   const std::string prefix = args_.return_entity_level_metrics ? "eval_overall_" : "eval_";
   for (const char* name : {"precision", "recall", "f1", "accuracy"}) card.metrics.emplace_back(name, prefix + name);

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "hearth/apps/command.h"
+#include "hearth/apps/embedder_flags.h"
+#include "hearth/apps/input_lines.h"
+#include "hearth/apps/text_file.h"
+#include "hearth/base/check.h"
+#include "hearth/base/log.h"
+#include "hearth/base/usage_error.h"
+#include "hearth/data/record_format.h"
+#include "hearth/io/file.h"
+#include "hearth/io/json.h"
+#include "hearth/io/npy.h"
+
+namespace hearth::apps {
+namespace {
+
+struct SearchArguments {
+  EmbedderFlags embedder;
+  std::string embeddings, file, text_column_name;
+  std::optional<std::string> query, queries_file;
+  std::int64_t top_k = 10;
+};
+
+void declare(Arguments& arguments, SearchArguments& args) {
+  args.embedder.declare(arguments);
+  arguments.add("file", &args.file, fmt::format("texts to search: {}, or one per line", data::record_endings()))
+      .required();
+  arguments.add("text_column_name", &args.text_column_name, "column of the texts in --file; if not given, text");
+  arguments.add("embeddings", &args.embeddings, "embeddings of these texts, which hearth embed --output wrote: .npy")
+      .required();
+  arguments.add("query", &args.query, "what to search for; without it, each line of standard input is a query");
+  arguments.add("queries_file", &args.queries_file, "file of queries, in the same forms as --file");
+  arguments.add("top_k", &args.top_k, "number of texts to show per query").at_least(1);
+  arguments.examples(
+      {"hearth embed --model out --file corpus.txt --output corpus.npy",
+       "hearth search --model out --file corpus.txt --embeddings corpus.npy --query \"How far is the moon?\"",
+       "hearth search --model out --file corpus.txt --embeddings corpus.npy --top_k 20 < questions.txt | "
+       "hearth rerank --model reranker"});
+}
+
+// The texts with their embeddings.
+class Corpus {
+ public:
+  explicit Corpus(const SearchArguments& args, const tasks::Embedder& embedder)
+      : texts_(read_text_file(args.file, args.text_column_name)), embeddings_(io::read_npy(args.embeddings)) {
+    check(embeddings_.rows() == std::ssize(texts_), "{} has {} embeddings, but {} has {} texts; embed the texts again",
+          args.embeddings, embeddings_.rows(), args.file, texts_.size());
+    check(embeddings_.row_size() == embedder.dimension(),
+          "{} has embeddings of {} numbers, but those of {} have {}; embed the texts with this model", args.embeddings,
+          embeddings_.row_size(), args.embedder.model, embedder.dimension());
+  }
+
+  void print_nearest(tasks::Embedder& embedder, const std::vector<std::string>& queries, std::int64_t count) const {
+    const Tensor found = embedder.embed(queries, embedder.settings().query_prompt());
+    const auto hits = nearest(found, embeddings_, count, embedder.similarity());
+    for (std::size_t query = 0; query < queries.size(); ++query) {
+      io::Json results = io::Json::array();
+      for (const tasks::Hit& hit : hits[query])
+        results.push_back({{"corpus_id", hit.document},
+                           {"score", hit.score},
+                           {"text", texts_[static_cast<std::size_t>(hit.document)]}});
+      fmt::print("{}\n", io::dump_json({{"query", queries[query]}, {"results", results}}, io::kOneLine));
+    }
+    std::fflush(stdout);
+  }
+
+ private:
+  std::vector<std::string> texts_;
+  Tensor embeddings_;
+};
+
+}  // namespace
+
+int search(std::span<const std::string> words) {
+  SearchArguments args;
+  Arguments arguments("hearth search",
+                      "Finds the texts whose embeddings are nearest to those of queries, by comparing with all of "
+                      "them.\nPrints one line of JSON per query: {\"query\", \"results\": [{\"corpus_id\", \"score\", "
+                      "\"text\"}, ...]}.");
+  declare(arguments, args);
+  if (!parse_or_print_help(arguments, words)) return 0;
+  set_log_sink({});  // messages go to stderr: standard output has the results alone
+  as_usage([&] { check(!args.query || !args.queries_file, "give either --query or --queries_file"); });
+  for (const std::string& file : {args.file, args.embeddings}) io::check_readable(file);
+  tasks::Embedder embedder = args.embedder.embedder();
+  const Corpus corpus(args, embedder);
+  if (args.query) {
+    corpus.print_nearest(embedder, {*args.query}, args.top_k);
+  } else if (args.queries_file) {
+    corpus.print_nearest(embedder, read_text_file(*args.queries_file, args.text_column_name), args.top_k);
+  } else {
+    for_each_input_line({"Type what to search for and press Enter; Ctrl-D ends.", "search> ", "search_history"},
+                        [&](const std::string& line) { corpus.print_nearest(embedder, {line}, args.top_k); });
+  }
+  return 0;
+}
+
+}  // namespace hearth::apps

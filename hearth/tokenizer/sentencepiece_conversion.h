@@ -1,0 +1,15 @@
+#pragma once
+
+#include "hearth/io/json_fwd.h"
+#include "hearth/tokenizer/pipeline_tokenizer.h"
+#include "hearth/tokenizer/sentencepiece_model.h"
+#include "hearth/tokenizer/settings_file.h"
+
+namespace hearth::tokenizer {
+
+// tokenizer.json as transformers 4.57 makes it for the given class. Control pieces and those that users defined are
+// added to the added tokens of `config`.
+io::Json convert_sentencepiece(const SentencePieceModel& model, Conversion conversion, const SettingsFile& settings,
+                               PipelineConfig& config);
+
+}  // namespace hearth::tokenizer
