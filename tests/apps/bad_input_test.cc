@@ -35,7 +35,7 @@ TEST_F(BadInput, Flags) {
   expect_error("--do_train --lr_scheduler_type slow", {"lr_scheduler_type", "slow", "linear"});
   expect_error("--do_train --lr_scheduler_kwargs '{\"powr\": 2}'", {"powr", "power"});
   expect_error("--do_train --max_isa sse2", {"sse2", "avx2"});
-  expect_error("--do_train --dataset_name squad", {"--dataset_name", "--train_file"});
+  expect_error("--do_train --dataset_name ../squad", {"../squad is neither a folder nor the name of a data set"});
   expect_error("--do_train --load_best_model_at_end", {"--load_best_model_at_end", "--eval_strategy"});
   expect_error("--do_train --eval_on_start", {"--eval_on_start needs something to evaluate on"});
   expect_error("--do_train --resume_from_checkpoint nowhere", {"--resume_from_checkpoint", "nowhere"});

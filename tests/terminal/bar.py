@@ -23,7 +23,8 @@ LEFTOVER_SECONDS = 10
 DONE = "the command has ended"
 # Parts of a bar: a line that holds one of them and is no whole bar is a leftover.
 PARTS = re.compile(r"training +(\||\d+%)|evaluating +(\||\d+%)|\d\d left|elapsed|tokens/s|matmul speed")
-BAR = re.compile(r"(training|evaluating|tokenising \S+) (\|[#-]+\| )? *\d+% \d+/\d+(, | \[)[\d:]+ (elapsed|left).*")
+# Without percent where the number of rows is not known.
+BAR = re.compile(r"(training|evaluating|tokenising \S+) (\|[#-]+\| )?( *\d+% \d+/\d+(, | \[)|\d+ \[)[\d:]+ (elapsed|left).*")
 
 
 class Window:
