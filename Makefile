@@ -79,12 +79,10 @@ bench: build
 	$(BUILD)/bin/hearth bench ops
 	$(BUILD)/bin/hearth bench train --dtype bf16
 
-# The reference of the public headers, build/docs/html/index.html.
+# The documentation as a site, build/docs/site/index.html, with the reference of the public headers in it.
 docs: library
-	@scripts/install_deps doxygen
-	cmake --install $(BUILD) --prefix $(BUILD)/docs/installed >/dev/null
-	HEARTH_INSTALLED=$(BUILD)/docs/installed/include HEARTH_HEADERS=$(BUILD)/docs/installed/include/hearth \
-	  HEARTH_DOCS=$(BUILD)/docs doxygen docs/Doxyfile
+	@scripts/install_deps doxygen python3-venv
+	scripts/build_docs $(BUILD)
 
 # The program, the plug-ins and libhearth.
 library: deps
