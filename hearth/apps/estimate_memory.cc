@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -93,7 +93,8 @@ int estimate_memory(std::span<const std::string> words) {
   Arguments arguments("hearth estimate-memory",
                       "Estimates the memory that training a model needs per process, from its config.json alone.");
   arguments.positional("MODEL", &model,
-                       "model folder, model name in the Hugging Face cache, or bert-tiny, bert-mini, ..., bert-large");
+                       fmt::format("model folder, model name in the Hugging Face cache, or one of {}",
+                                   fmt::join(bench::built_in_models(), ", ")));
   arguments.add("config_overrides", &overrides, "fields of config.json to change: hidden_size=512,num_hidden_layers=6");
   arguments
       .add("head", &head, "question answering, classification of sequences, or of tokens, or masked language modelling")

@@ -99,8 +99,9 @@ void add_layer_norm(Maker& make) {
 }
 
 void add_embedding(Maker& make) {
-  const Tensor table = random_tensor({make.config.vocab_size, make.config.hidden}, DType::f32);
-  const Tensor dtable = Tensor::zeros(table.shape(), DType::f32), y({make.tokens(), make.config.hidden}, make.type);
+  const std::int64_t width = make.config.embedding_width();
+  const Tensor table = random_tensor({make.config.vocab_size, width}, DType::f32);
+  const Tensor dtable = Tensor::zeros(table.shape(), DType::f32), y({make.tokens(), width}, make.type);
   fill_randomly(y);
   const double size = static_cast<double>(size_of(make.type));
   const std::int32_t* const ids = make.batch.input_ids.data();

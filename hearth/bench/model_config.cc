@@ -7,18 +7,39 @@
 
 #include "hearth/base/check.h"
 #include "hearth/hub/model.h"
+#include "hearth/models/family.h"
 
 namespace hearth::bench {
 namespace {
 
-struct Size {
-  std::string_view name;
-  std::int64_t layers, hidden, heads, intermediate;
+// The defaults of a family, with changes.
+struct BuiltIn {
+  std::string_view name, model_type, changes;
 };
 
-constexpr std::array kSizes{Size{"bert-tiny", 2, 128, 2, 512},    Size{"bert-mini", 4, 256, 4, 1024},
-                            Size{"bert-small", 4, 512, 8, 2048},  Size{"bert-medium", 8, 512, 8, 2048},
-                            Size{"bert-base", 12, 768, 12, 3072}, Size{"bert-large", 24, 1024, 16, 4096}};
+constexpr std::array kBuiltIn{
+    BuiltIn{"bert-tiny", "bert", "num_hidden_layers=2,hidden_size=128,num_attention_heads=2,intermediate_size=512"},
+    BuiltIn{"bert-mini", "bert", "num_hidden_layers=4,hidden_size=256,num_attention_heads=4,intermediate_size=1024"},
+    BuiltIn{"bert-small", "bert", "num_hidden_layers=4,hidden_size=512,num_attention_heads=8,intermediate_size=2048"},
+    BuiltIn{"bert-medium", "bert", "num_hidden_layers=8,hidden_size=512,num_attention_heads=8,intermediate_size=2048"},
+    BuiltIn{"bert-base", "bert", ""},
+    BuiltIn{"bert-large", "bert",
+            "num_hidden_layers=24,hidden_size=1024,num_attention_heads=16,intermediate_size=4096"},
+    BuiltIn{"distilbert-base", "distilbert", ""},
+    BuiltIn{"distilroberta-base", "roberta",
+            "num_hidden_layers=6,max_position_embeddings=514,type_vocab_size=1,layer_norm_eps=1e-5"},
+    BuiltIn{"roberta-base", "roberta", "max_position_embeddings=514,type_vocab_size=1,layer_norm_eps=1e-5"},
+    BuiltIn{"roberta-large", "roberta",
+            "num_hidden_layers=24,hidden_size=1024,num_attention_heads=16,intermediate_size=4096,"
+            "max_position_embeddings=514,type_vocab_size=1,layer_norm_eps=1e-5"},
+    BuiltIn{"xlm-roberta-base", "xlm-roberta",
+            "vocab_size=250002,max_position_embeddings=514,type_vocab_size=1,layer_norm_eps=1e-5"},
+    BuiltIn{"electra-small", "electra", ""},
+    BuiltIn{"electra-base", "electra",
+            "embedding_size=768,hidden_size=768,num_attention_heads=12,intermediate_size=3072"},
+    BuiltIn{"albert-base", "albert", "hidden_size=768,num_attention_heads=12,intermediate_size=3072"},
+    BuiltIn{"albert-large", "albert",
+            "num_hidden_layers=24,hidden_size=1024,num_attention_heads=16,intermediate_size=4096"}};
 
 std::filesystem::path folder_of(const std::string& model) {
   try {
@@ -32,24 +53,17 @@ std::filesystem::path folder_of(const std::string& model) {
 
 std::vector<std::string> built_in_models() {
   std::vector<std::string> names;
-  for (const Size& size : kSizes) names.emplace_back(size.name);
+  for (const BuiltIn& model : kBuiltIn) names.emplace_back(model.name);
   return names;
 }
 
 models::Config model_config(const std::string& name_or_folder) {
-  const auto size = std::ranges::find(kSizes, name_or_folder, &Size::name);
-  if (size == kSizes.end()) return models::Config::read(folder_of(name_or_folder));
-  return {{{"model_type", "bert"},
-           {"vocab_size", 30522},
-           {"hidden_size", size->hidden},
-           {"num_hidden_layers", size->layers},
-           {"num_attention_heads", size->heads},
-           {"intermediate_size", size->intermediate},
-           {"max_position_embeddings", 512},
-           {"type_vocab_size", 2},
-           {"hidden_dropout_prob", 0.1},
-           {"attention_probs_dropout_prob", 0.1}},
-          name_or_folder};
+  const auto model = std::ranges::find(kBuiltIn, name_or_folder, &BuiltIn::name);
+  if (model == kBuiltIn.end()) return models::Config::read(folder_of(name_or_folder));
+  const models::Family& family = models::family_of({{{"model_type", model->model_type}}, name_or_folder});
+  models::Config config(family.defaults(), name_or_folder);
+  config.override_fields(model->changes, family.fields);
+  return config;
 }
 
 }  // namespace hearth::bench

@@ -23,18 +23,6 @@ nn::TransformerConfig bert_config(const Config& config) {
   return encoder;
 }
 
-constinit const std::array<std::string_view, 9> kBertFields{"type_vocab_size",
-                                                            "layer_norm_eps",
-                                                            "initializer_range",
-                                                            "hidden_act",
-                                                            "pad_token_id",
-                                                            "hidden_dropout_prob",
-                                                            "attention_probs_dropout_prob",
-                                                            "classifier_dropout",
-                                                            "num_labels"};
-
-namespace {
-
 io::Json bert_defaults() {
   return {{"model_type", "bert"},
           {"vocab_size", 30522},
@@ -55,8 +43,6 @@ io::Json bert_defaults() {
           {"classifier_dropout", nullptr}};
 }
 
-}  // namespace
-
 extern const Family kBert;  // listed in families.def
 constinit const Family kBert{
     .model_type = "bert",
@@ -67,8 +53,10 @@ constinit const Family kBert{
     .span_dropout = {},
     .classifier = {.dense = "bert.pooler.dense", .output = "classifier", .dropout = {"classifier_dropout"}},
     .token_dropout = {"classifier_dropout"},
-    .masked_lm =
-        MaskedLmVariant{"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions"},
+    .masked_lm = {.dense = "cls.predictions.transform.dense",
+                  .norm = "cls.predictions.transform.LayerNorm",
+                  .bias = "cls.predictions",
+                  .decoder = "cls.predictions.decoder"},
     .pooler = "pooler.dense",
     .fields = kBertFields,
     .defaults = bert_defaults};

@@ -42,16 +42,15 @@ Config Config::read(const std::filesystem::path& folder) {
 std::string Config::model_type() const { return io::get_string(values_, "model_type", file_); }
 
 std::int64_t Config::size(std::string_view key, std::int64_t at_most) const {
-  const std::int64_t value = io::get_int(values_, key, file_);
-  check(value >= 1, "{}: \"{}\" must be at least 1, it is {}", file_, key, value);
-  check(value <= at_most, "{}: \"{}\" must be at most {}, it is {}", file_, key, at_most, value);
-  return value;
+  return size_or(key, io::get_int(values_, key, file_), 1, at_most);
 }
 
-std::int64_t Config::size_or(std::string_view key, std::int64_t otherwise) const {
+std::int64_t Config::size_or(std::string_view key, std::int64_t otherwise, std::int64_t at_least,
+                             std::int64_t at_most) const {
   const std::int64_t value = io::get_int_or(values_, key, otherwise, file_);
-  check(value >= 0, "{}: \"{}\" must not be negative, it is {}", file_, key, value);
-  check(value <= kLargestSize, "{}: \"{}\" must be at most {}, it is {}", file_, key, kLargestSize, value);
+  check(value >= 0 || at_least > 0, "{}: \"{}\" must not be negative, it is {}", file_, key, value);
+  check(value >= at_least, "{}: \"{}\" must be at least {}, it is {}", file_, key, at_least, value);
+  check(value <= at_most, "{}: \"{}\" must be at most {}, it is {}", file_, key, at_most, value);
   return value;
 }
 
@@ -75,9 +74,9 @@ float Config::rate_or(std::string_view key, double otherwise) const {
   return rate;
 }
 
-kernels::Activation Config::activation(std::string_view key) const {
+kernels::Activation Config::activation(std::string_view key, const std::string& otherwise) const {
   using kernels::Activation;
-  const std::string name = io::get_string_or(values_, key, "gelu", file_);
+  const std::string name = io::get_string_or(values_, key, otherwise, file_);
   if (name == "gelu") return Activation::gelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::gelu_tanh;
   if (name == "relu") return Activation::relu;

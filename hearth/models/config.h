@@ -26,11 +26,12 @@ class Config {
   // No model comes near these limits. The number of weights of a model within them fits 64 bits.
   static constexpr std::int64_t kLargestSize = 1 << 22, kWidest = 1 << 20, kMostLayers = 10'000, kMostHeads = 10'000;
   std::int64_t size(std::string_view key, std::int64_t at_most = kLargestSize) const;  // required, at least 1
-  std::int64_t size_or(std::string_view key, std::int64_t otherwise) const;
+  std::int64_t size_or(std::string_view key, std::int64_t otherwise, std::int64_t at_least = 0,
+                       std::int64_t at_most = kLargestSize) const;
   std::int32_t token_id_or(std::string_view key, std::int32_t otherwise, std::int64_t vocab_size) const;
   float number_or(std::string_view key, double otherwise) const;  // finite, and not negative
   float rate_or(std::string_view key, double otherwise) const;    // a dropout rate, in [0, 1)
-  kernels::Activation activation(std::string_view key) const;
+  kernels::Activation activation(std::string_view key, const std::string& otherwise = "gelu") const;
   std::int64_t num_labels() const;
   std::vector<std::string> label_names() const;         // id2label by id; LABEL_0, LABEL_1, ... where it is missing
   bool has_label_names() const;                         // id2label is there, and is not LABEL_0, LABEL_1, ...

@@ -29,6 +29,24 @@ constexpr std::array<std::string_view, 8> kFields{"initializer_range", "activati
                                                   "attention_dropout", "qa_dropout", "seq_classif_dropout",
                                                   "pad_token_id",      "num_labels"};
 
+io::Json distilbert_defaults() {
+  return {{"model_type", "distilbert"},
+          {"vocab_size", 30522},
+          {"max_position_embeddings", 512},
+          {"sinusoidal_pos_embds", false},
+          {"n_layers", 6},
+          {"n_heads", 12},
+          {"dim", 768},
+          {"hidden_dim", 3072},
+          {"dropout", 0.1},
+          {"attention_dropout", 0.1},
+          {"activation", "gelu"},
+          {"initializer_range", 0.02},
+          {"qa_dropout", 0.1},
+          {"seq_classif_dropout", 0.2},
+          {"pad_token_id", 0}};
+}
+
 }  // namespace
 
 extern const Family kDistilBert;  // listed in families.def
@@ -43,7 +61,11 @@ constinit const Family kDistilBert{.model_type = "distilbert",
                                                   .activation = kernels::Activation::relu,
                                                   .dropout = {"seq_classif_dropout", 0.2}},
                                    .token_dropout = {"dropout", 0.1},
-                                   .masked_lm = {},
-                                   .fields = kFields};
+                                   .masked_lm = {.dense = "vocab_transform",
+                                                 .norm = "vocab_layer_norm",
+                                                 .bias = "vocab_projector",
+                                                 .decoder = "vocab_projector"},
+                                   .fields = kFields,
+                                   .defaults = distilbert_defaults};
 
 }  // namespace hearth::models

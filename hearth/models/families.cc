@@ -42,7 +42,9 @@ nn::TransformerConfig transformer_config(const Config& config) {
 }
 
 float DropoutRate::of(const Config& config, const nn::TransformerConfig& encoder) const {
-  return field.empty() ? 0 : config.rate_or(field, otherwise.value_or(encoder.hidden_dropout));
+  if (field.empty()) return 0;
+  const bool is_null = config.values().contains(field) && config.values().at(std::string(field)).is_null();
+  return config.rate_or(field, is_null ? encoder.hidden_dropout : otherwise.value_or(encoder.hidden_dropout));
 }
 
 }  // namespace hearth::models

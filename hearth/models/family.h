@@ -10,8 +10,8 @@
 
 namespace hearth::models {
 
-// A dropout rate that config.json gives under `field`; without the field it is `otherwise`, or the encoder's
-// hidden_dropout where that is empty. No field at all: no dropout.
+// A dropout rate that config.json gives under `field`; without the field it is `otherwise`. Where the field is null, or
+// `otherwise` is empty, it is the encoder's hidden_dropout. No field at all: no dropout.
 struct DropoutRate {
   std::string_view field = {};
   std::optional<double> otherwise = {};
@@ -27,9 +27,13 @@ struct ClassifierVariant {
   DropoutRate dropout;
 };
 
-// Masked language modelling: dense -> the encoder's activation -> layer norm -> word embeddings, tied, and a bias.
+// Masked language modelling: dense -> activation -> layer norm -> word embeddings, tied, and a bias. The dense layer is
+// as wide as the embeddings.
 struct MaskedLmVariant {
-  std::string_view dense, norm, bias;
+  std::string_view dense, norm, bias;  // modules; that of the bias has the parameter "bias"
+  // The module that ties its weight to the word embeddings and its bias to the above: files may have both, or either.
+  std::string_view decoder;
+  std::optional<kernels::Activation> activation = {};  // empty: the encoder's
 };
 
 // A model family: how its config.json describes the encoder, how Hugging Face names its parameters, and what its heads
@@ -43,10 +47,10 @@ struct Family {
   DropoutRate span_dropout;
   ClassifierVariant classifier;
   DropoutRate token_dropout;
-  std::optional<MaskedLmVariant> masked_lm;
+  MaskedLmVariant masked_lm;
   std::string_view pooler = {};  // of the bare model, without the prefix: "pooler.dense"; empty: it has none
   std::span<const std::string_view> fields;  // that config.json may leave out and --config_overrides may set
-  io::Json (*defaults)() = nullptr;          // config.json of a new model, as transformers' class of it; may be null
+  io::Json (*defaults)();                    // config.json of a new model, as transformers' class of it
 };
 
 const Family& family_of(const Config& config);  // an error names the supported model types
@@ -57,6 +61,15 @@ nn::TransformerConfig transformer_config(const Config& config);
 
 // Shared by BERT and its descendants.
 nn::TransformerConfig bert_config(const Config& config);
-extern const std::array<std::string_view, 9> kBertFields;
+io::Json bert_defaults();
+inline constexpr std::array<std::string_view, 9> kBertFields{"type_vocab_size",
+                                                             "layer_norm_eps",
+                                                             "initializer_range",
+                                                             "hidden_act",
+                                                             "pad_token_id",
+                                                             "hidden_dropout_prob",
+                                                             "attention_probs_dropout_prob",
+                                                             "classifier_dropout",
+                                                             "num_labels"};
 
 }  // namespace hearth::models

@@ -1,8 +1,10 @@
 #include "hearth/models/freezing.h"
 
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
@@ -14,12 +16,31 @@ bool matches(const std::string& pattern, const std::string& name) {
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
+// Layers that share their parameters are frozen together or not at all.
+void check_shared_layers(std::int64_t frozen, const Family& family, const nn::TransformerConfig& config) {
+  const auto name = [&](std::int64_t layer) { return nn::layer_name(layer, config, *family.names); };
+  std::map<std::string, std::int64_t> last_runs;
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) last_runs[name(layer)] = layer;
+  std::vector<std::int64_t> ends{0};  // numbers of layers behind which no earlier layer runs again
+  for (std::int64_t layer = 0, end = 0; layer < config.layers; ++layer) {
+    end = std::max(end, last_runs[name(layer)]);
+    if (end == layer) ends.push_back(layer + 1);
+  }
+  check(
+      std::ranges::find(ends, frozen) != ends.end(),
+      "--freeze_layers {}: layers of this model share their parameters, so only these numbers of layers can be frozen: "
+      "{}",
+      frozen, fmt::join(ends, ", "));
+}
+
 std::vector<std::string> patterns_of_layers(std::int64_t layers, std::string_view prefix, const Family& family,
                                             const nn::TransformerConfig& config) {
   check(layers >= 0 && layers <= config.layers, "--freeze_layers {}: the model has {} layers", layers, config.layers);
+  check_shared_layers(layers, family, config);
   std::vector<std::string> patterns{fmt::format("{}embeddings.*", prefix)};
+  if (config.embedding > 0) patterns.push_back(fmt::format("{}{}.*", prefix, family.names->embedding_projection));
   for (std::int64_t layer = 0; layer < layers; ++layer)
-    patterns.push_back(fmt::format("{}{}.{}.*", prefix, family.names->layers, layer));
+    patterns.push_back(fmt::format("{}{}.*", prefix, nn::layer_name(layer, config, *family.names)));
   return patterns;
 }
 

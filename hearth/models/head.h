@@ -45,7 +45,7 @@ class Head {
 };
 
 struct Family;
-// Adds the head's parameters below `root`. A family that does not have the head is an error.
+// Adds the head's parameters below `root`.
 std::unique_ptr<Head> make_head(const HeadSpec& spec, const Family& family, const Config& config,
                                 const nn::ParameterScope& root, const nn::Encoder& backbone);
 

@@ -140,12 +140,7 @@ Var tokens_at(std::span<const std::int64_t> positions, std::span<const std::int3
 // of each token over the vocabulary, (T, V). The word embeddings are the weights.
 class MaskedLmHead final : public Head {
  public:
-  MaskedLmHead(const Parts& parts, const MaskedLmVariant& variant)
-      : dense_(parts.linear(variant.dense, parts.encoder().hidden)),
-        norm_(parts.root / variant.norm, parts.encoder().hidden, parts.encoder().eps),
-        bias_(&(parts.root / variant.bias).parameter("bias", {parts.encoder().vocab_size}, nn::Init::zeros())),
-        words_(&parts.backbone.word_embeddings()),
-        activation_(parts.encoder().activation) {
+  explicit MaskedLmHead(const Parts& parts) : MaskedLmHead(parts, parts.family.masked_lm) {
     parts.config.require("tie_word_embeddings", true);
   }
 
@@ -155,6 +150,13 @@ class MaskedLmHead final : public Head {
   }
 
  private:
+  MaskedLmHead(const Parts& parts, const MaskedLmVariant& variant)
+      : dense_(parts.linear(variant.dense, parts.encoder().embedding_width())),
+        norm_(parts.root / variant.norm, parts.encoder().embedding_width(), parts.encoder().eps),
+        bias_(&(parts.root / variant.bias).parameter("bias", {parts.encoder().vocab_size}, nn::Init::zeros())),
+        words_(&parts.backbone.word_embeddings()),
+        activation_(variant.activation.value_or(parts.encoder().activation)) {}
+
   Var transformed(ops::Context& ctx, const Var& hidden) const {
     const Var mixed = dense_(ctx, hidden, activation_);
     return norm_(ctx, mixed);
@@ -207,9 +209,7 @@ std::unique_ptr<Head> make_head(const HeadSpec& spec, const Family& family, cons
     case HeadKind::token_classification:
       return std::make_unique<TokenClassifier>(parts);
     case HeadKind::masked_lm:
-      check(family.masked_lm.has_value(), "{}: {} has no head for {} here; bert has one", config.file(),
-            family.model_type, name_of(spec.kind));
-      return std::make_unique<MaskedLmHead>(parts, *family.masked_lm);
+      return std::make_unique<MaskedLmHead>(parts);
     case HeadKind::embedding:
       keep_pooler(parts);
       return make_embedding_head(spec.embedding);

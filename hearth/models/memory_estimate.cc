@@ -66,8 +66,9 @@ class Activations {
         dtype_(plan.dtype),
         checkpointed_(plan.gradient_checkpointing),
         tokens_(static_cast<double>(plan.tokens)),
-        hidden_(tokens_ * static_cast<double>(config_.hidden) * static_cast<double>(size_of(plan.dtype))),
-        wide_(tokens_ * static_cast<double>(config_.intermediate) * static_cast<double>(size_of(plan.dtype))) {}
+        embedded_(bytes_of(config_.embedding_width())),
+        hidden_(bytes_of(config_.hidden)),
+        wide_(bytes_of(config_.intermediate)) {}
 
   double peak() const {
     const auto layers = static_cast<double>(model_.layers_in_backward());
@@ -78,10 +79,14 @@ class Activations {
   }
 
  private:
+  double bytes_of(std::int64_t columns) const {
+    return tokens_ * static_cast<double>(columns) * static_cast<double>(size_of(dtype_));
+  }
   double norm_statistics() const { return 2 * tokens_ * kFloat; }
   double embeddings() const {
-    const double sum_and_normed = 2 * hidden_, dropped = config_.hidden_dropout > 0 ? hidden_ : 0;
-    return sum_and_normed + dropped + norm_statistics();
+    const double sum_and_normed = 2 * embedded_, dropped = config_.hidden_dropout > 0 ? embedded_ : 0;
+    const double projected = config_.embedding > 0 ? hidden_ : 0;
+    return sum_and_normed + dropped + projected + norm_statistics();
   }
   double layer() const {
     const double query_key_value = 3 * hidden_, mixed = hidden_, projected = hidden_, attended = hidden_;
@@ -116,7 +121,7 @@ class Activations {
   const nn::TransformerConfig& config_;
   DType dtype_;
   bool checkpointed_;
-  double tokens_, hidden_, wide_;
+  double tokens_, embedded_, hidden_, wide_;
 };
 
 constexpr double kTile = 256;
@@ -124,7 +129,7 @@ constexpr double kTile = 256;
 // A matmul that sums over the vocabulary: in 16 bits its right operand is packed, one tile wide.
 double vocabulary_operand(const nn::TransformerConfig& config, DType dtype) {
   if (dtype == DType::f32) return 0;
-  const double width = std::min(kTile, static_cast<double>(config.hidden));
+  const double width = std::min(kTile, static_cast<double>(config.embedding_width()));
   return width * static_cast<double>(config.vocab_size) * static_cast<double>(size_of(dtype));
 }
 

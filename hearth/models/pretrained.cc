@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::string_view kPooler = "pooler.";
 
+// Weights that transformers ties: files have them under the names of the decoder as well, or instead.
+std::map<std::string, std::string> tied_names(const Family& family) {
+  const std::string decoder(family.masked_lm.decoder);
+  return {{std::string(family.masked_lm.bias) + ".bias", decoder + ".bias"},
+          {std::string(family.prefix) + ".embeddings.word_embeddings.weight", decoder + ".weight"}};
+}
+
 }  // namespace
 
 Pretrained::Pretrained(Config config, const HeadSpec& head, const Freezing& freezing)
@@ -41,14 +48,17 @@ void Pretrained::load_weights(const std::filesystem::path& folder, std::uint64_t
   const auto belongs_to_head = [&](std::string_view name) {
     return !name.starts_with(prefix_) || name.substr(prefix_.size()).starts_with(kPooler);
   };
-  nn::load_weights(builder_, folder,
-                   {.model = architecture_,
-                    .config_file = config_.file(),
-                    .optional_prefix = std::string(family_of(config_).prefix) + ".",
-                    .may_be_new = belongs_to_head,
-                    .reports_new = !is_bare(),
-                    .ignores_shapes = ignores_shapes,
-                    .seed = seed});
+  const Family& family = family_of(config_);
+  nn::load_weights(
+      builder_, folder,
+      {.model = architecture_,
+       .config_file = config_.file(),
+       .optional_prefix = std::string(family.prefix) + ".",
+       .other_names = head_kind_ == HeadKind::masked_lm ? tied_names(family) : decltype(tied_names(family)){},
+       .may_be_new = belongs_to_head,
+       .reports_new = !is_bare(),
+       .ignores_shapes = ignores_shapes,
+       .seed = seed});
 }
 
 nn::ModelOutput Pretrained::forward(ops::Context& ctx, const BatchPtr& batch) {

@@ -1,6 +1,9 @@
 #include "hearth/nn/encoder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "hearth/base/check.h"
 #include "hearth/ops/attention.h"
@@ -12,16 +15,35 @@ namespace {
 const TransformerConfig& checked(const TransformerConfig& config) {
   check(config.hidden > 0 && config.heads > 0 && config.hidden % config.heads == 0,
         "the hidden size {} is not a multiple of the number of attention heads, {}", config.hidden, config.heads);
+  check(config.embedding >= 0 && config.layer_groups >= 0 && config.layers_per_group >= 1,
+        "embeddings of width {} and {} groups of {} layers: no such model", config.embedding, config.layer_groups,
+        config.layers_per_group);
   for (const float rate : {config.hidden_dropout, config.attention_dropout}) ops::check_dropout_rate(rate);
   return config;
 }
 
 std::optional<Embedding> type_embedding(const ParameterScope& at, const TransformerConfig& config) {
   if (config.token_types == 0) return std::nullopt;
-  return Embedding(at / "embeddings.token_type_embeddings", config.token_types, config.hidden, -1, config.init_range);
+  return Embedding(at / "embeddings.token_type_embeddings", config.token_types, config.embedding_width(), -1,
+                   config.init_range);
+}
+
+std::optional<Linear> embedding_projection(const ParameterScope& at, const TransformerConfig& config,
+                                           const EncoderNames& names) {
+  if (config.embedding == 0) return std::nullopt;
+  return Linear(at / names.embedding_projection, config.embedding, config.hidden, {.init_range = config.init_range});
 }
 
 }  // namespace
+
+std::string layer_name(std::int64_t layer, const TransformerConfig& config, const EncoderNames& names) {
+  if (config.layer_groups == 0) return fmt::format("{}.{}", names.layers, layer);
+  const std::int64_t run = layer / config.layers_per_group, runs = config.layers / config.layers_per_group;
+  // In floating point as in transformers, which decides where a group ends if the division leaves a rest.
+  const auto group = static_cast<std::int64_t>(static_cast<double>(run) /
+                                               (static_cast<double>(runs) / static_cast<double>(config.layer_groups)));
+  return fmt::format("{}.{}.{}.{}", names.layers, group, names.layers_of_group, layer % config.layers_per_group);
+}
 
 TransformerEncoderLayer::TransformerEncoderLayer(const ParameterScope& at, const TransformerConfig& config,
                                                  const EncoderNames& names)
@@ -38,28 +60,42 @@ TransformerEncoderLayer::TransformerEncoderLayer(const ParameterScope& at, const
       attention_output_site_(at.dropout_site()),
       output_site_(at.dropout_site()) {}
 
+TransformerEncoderLayer TransformerEncoderLayer::again(const ParameterScope& at) const {
+  TransformerEncoderLayer layer = *this;
+  for (std::uint32_t* site : {&layer.attention_site_, &layer.attention_output_site_, &layer.output_site_})
+    *site = at.dropout_site();
+  return layer;
+}
+
 Var TransformerEncoderLayer::operator()(ops::Context& ctx, const Var& x) const {
   const Var qkv = ops::linear(ctx, x, *qkv_weight_, qkv_bias_);                                           // (T, 3 H)
   const Var mixed = ops::attention(ctx, qkv, config_.heads, config_.attention_dropout, attention_site_);  // (T, H)
   Var projected = attention_output_(ctx, mixed);                                                          // (T, H)
-  const float dropout = config_.attention_output_dropout ? config_.hidden_dropout : 0;
-  const Var attended = attention_norm_(ctx, std::move(projected), x, dropout, attention_output_site_);  // (T, H)
-  const Var widened = intermediate_(ctx, attended, config_.activation);                                 // (T, I)
-  Var narrowed = output_(ctx, widened);                                                                 // (T, H)
-  return output_norm_(ctx, std::move(narrowed), attended, config_.hidden_dropout, output_site_);
+  const float attention_dropout = config_.attention_output_dropout ? config_.hidden_dropout : 0;
+  const Var attended = attention_norm_(ctx, std::move(projected), x, attention_dropout, attention_output_site_);
+  const Var widened = intermediate_(ctx, attended, config_.activation);  // (T, I)
+  Var narrowed = output_(ctx, widened);                                  // (T, H)
+  const float ffn_dropout = config_.ffn_output_dropout ? config_.hidden_dropout : 0;
+  return output_norm_(ctx, std::move(narrowed), attended, ffn_dropout, output_site_);
 }
 
 Encoder::Encoder(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names)
     : config_(checked(config)),
-      word_(at / "embeddings.word_embeddings", config.vocab_size, config.hidden, config.padding_id, config.init_range),
-      position_(at / "embeddings.position_embeddings", config.positions, config.hidden,
+      word_(at / "embeddings.word_embeddings", config.vocab_size, config.embedding_width(), config.padding_id,
+            config.init_range),
+      position_(at / "embeddings.position_embeddings", config.positions, config.embedding_width(),
                 config.positions_follow_padding ? config.padding_id : -1, config.init_range),
       type_(type_embedding(at, config)),
-      norm_(at / "embeddings.LayerNorm", config.hidden, config.eps),
-      dropout_(at, config.hidden_dropout) {
+      norm_(at / "embeddings.LayerNorm", config.embedding_width(), config.eps),
+      dropout_(at, config.hidden_dropout),
+      projection_(embedding_projection(at, config, names)) {
   layers_.reserve(static_cast<std::size_t>(config.layers));
-  for (std::int64_t layer = 0; layer < config.layers; ++layer)
-    layers_.emplace_back(at / names.layers / std::to_string(layer), config, names);
+  std::map<std::string, std::size_t> first_runs;
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+    const std::string name = layer_name(layer, config, names);
+    const auto [first, is_new] = first_runs.try_emplace(name, layers_.size());
+    layers_.push_back(is_new ? TransformerEncoderLayer(at / name, config, names) : layers_[first->second].again(at));
+  }
 }
 
 std::vector<std::int32_t> Encoder::position_ids(const Batch& batch) const {
@@ -76,9 +112,10 @@ std::vector<std::int32_t> Encoder::position_ids(const Batch& batch) const {
 Var Encoder::operator()(ops::Context& ctx, const Batch& batch) const {
   std::vector<ops::Lookup> lookups{word_.lookup(batch.input_ids), position_.lookup(position_ids(batch))};
   if (type_) lookups.push_back(type_->lookup(batch.token_type_ids));
-  const Var embedded = ops::embedding_sum(ctx, std::move(lookups));  // (T, H)
+  const Var embedded = ops::embedding_sum(ctx, std::move(lookups));  // (T, E)
   const Var normed = norm_(ctx, embedded);
   Var x = dropout_(ctx, normed);
+  if (projection_) x = (*projection_)(ctx, x);  // (T, H)
   for (const TransformerEncoderLayer& layer : layers_) {
     if (ctx.gradient_checkpointing && ctx.tape != nullptr) {
       x = ops::checkpointed(ctx, x, [&layer](ops::Context& inner, const Var& input) { return layer(inner, input); });
@@ -90,7 +127,8 @@ Var Encoder::operator()(ops::Context& ctx, const Batch& batch) const {
 }
 
 bool Encoder::trains_embeddings() const {
-  return word_.weight().trainable || position_.weight().trainable || (type_ && type_->weight().trainable);
+  return word_.weight().trainable || position_.weight().trainable || (type_ && type_->weight().trainable) ||
+         (projection_ && projection_->trains());
 }
 
 std::int64_t Encoder::layers_in_backward() const {
@@ -106,7 +144,7 @@ double Encoder::training_flops(const Batch& batch) const {
     scores += static_cast<double>((batch.starts[s + 1] - batch.starts[s]) * batch.key_counts[s]);
   const double matmuls = 2 * weights * tokens, attention = 4 * hidden * scores;  // of a forward pass
   bool reaches = trains_embeddings();                                            // backward does
-  double flops = 0;
+  double flops = (reaches ? 6 : 2) * tokens * static_cast<double>(config_.embedding) * hidden;
   for (const TransformerEncoderLayer& layer : layers_) {
     reaches = reaches || layer.trains();
     flops += matmuls * (1 + (reaches ? 1 : 0) + (layer.trains() ? 1 : 0)) + attention * (reaches ? 3 : 1);

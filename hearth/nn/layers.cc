@@ -1,5 +1,7 @@
 #include "hearth/nn/layers.h"
 
+#include "hearth/base/check.h"
+
 namespace hearth::nn {
 
 Linear::Linear(const ParameterScope& at, std::int64_t inputs, std::int64_t outputs, const LinearOptions& options)
@@ -8,7 +10,8 @@ Linear::Linear(const ParameterScope& at, std::int64_t inputs, std::int64_t outpu
 
 Embedding::Embedding(const ParameterScope& at, std::int64_t rows, std::int64_t size, std::int32_t padding_id,
                      float init_range)
-    : weight_(&at.parameter("weight", {rows, size}, Init::normal(init_range))), padding_id_(padding_id) {
+    : weight_(&at.parameter("weight", {rows, size}, Init::normal(init_range, padding_id))), padding_id_(padding_id) {
+  check(padding_id < rows, "[Embedding] the padding id {} is not among {} rows", padding_id, rows);
   weight_->is_embedding = true;
 }
 

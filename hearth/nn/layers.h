@@ -38,7 +38,7 @@ class HEARTH_API Linear {
   Parameter *weight_, *bias_;  // (outputs, inputs), (outputs) or null
 };
 
-// Rows of a table, by their ids. The row `padding_id` gets no gradient; -1: every row gets one.
+// Rows of a table, by their ids. The row `padding_id` is initialised as zero and gets no gradient; -1: there is none.
 class HEARTH_API Embedding {
  public:
   Embedding(const ParameterScope& at, std::int64_t rows, std::int64_t size, std::int32_t padding_id = -1,

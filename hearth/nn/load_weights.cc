@@ -74,6 +74,7 @@ class Loading {
     const bool may_be_new = rules_.may_be_new && rules_.may_be_new(part.name);
     if (!name) return (may_be_new ? new_ : missing_).push_back(part.name);
     used_.insert(*name);
+    if (const auto other = other_name(part.name)) used_.insert(*other);
     const std::vector<std::int64_t>& shape = weights_.shape(*name);
     if (std::ranges::equal(shape, part.shape.dims())) return;
     if (rules_.ignores_shapes && may_be_new) return new_.push_back(part.name);
@@ -105,8 +106,14 @@ class Loading {
   std::optional<std::string> stored_name(const std::string& name) const {
     if (auto found = weights_.stored_name(name)) return found;
     const std::string& prefix = rules_.optional_prefix;
-    if (prefix.empty()) return std::nullopt;
-    return weights_.stored_name(name.starts_with(prefix) ? name.substr(prefix.size()) : prefix + name);
+    if (prefix.empty()) return other_name(name);
+    const auto found = weights_.stored_name(name.starts_with(prefix) ? name.substr(prefix.size()) : prefix + name);
+    return found ? found : other_name(name);
+  }
+
+  std::optional<std::string> other_name(const std::string& name) const {
+    const auto other = rules_.other_names.find(name);
+    return other == rules_.other_names.end() ? std::nullopt : weights_.stored_name(other->second);
   }
 
   // Of a frozen parameter.

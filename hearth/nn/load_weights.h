@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ struct LoadRules {
   std::string config_file = {};
   // "bert.": the folder's names may lack it where the model's have it, or have it where the model's lack it.
   std::string optional_prefix = {};
+  // Parameters that Hugging Face stores under one of several names, because they are tied: from the name that Hearth
+  // writes to another one, which is read where the folder lacks the first.
+  std::map<std::string, std::string> other_names = {};
   std::function<bool(std::string_view name)> may_be_new = {};  // initialised, with a log line, if the folder lacks it
   bool reports_new = true;                                     // false: nothing reads what may be new
   bool ignores_shapes = false;                                 // initialised as well if its shape is another

@@ -1,5 +1,6 @@
 #include "hearth/nn/parameter_scope.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -50,6 +51,9 @@ void initialise(const ModelBuilder& builder, const std::string& name, const Tens
   for (std::int64_t i = 0; i < values.size(); ++i)
     values.data<float>()[i] =
         init.kind == Init::Kind::constant ? init.value : init.value * normal_number(key, static_cast<std::uint64_t>(i));
+  if (init.zero_row < 0) return;
+  float* const row = values.data<float>() + init.zero_row * values.row_size();
+  std::fill(row, row + values.row_size(), 0.0f);
 }
 
 }  // namespace hearth::nn

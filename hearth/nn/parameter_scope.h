@@ -13,11 +13,14 @@ namespace hearth::nn {
 // The initial values of a parameter that no checkpoint provides: a constant, or a normal distribution.
 struct Init {
   enum class Kind { constant, normal } kind = Kind::constant;
-  float value = 0;  // the constant, or the standard deviation
+  float value = 0;             // the constant, or the standard deviation
+  std::int64_t zero_row = -1;  // of a matrix: this row is zero, as that of the padding token in an embedding
 
-  static Init zeros() { return {Kind::constant, 0}; }
-  static Init ones() { return {Kind::constant, 1}; }
-  static Init normal(float deviation) { return {Kind::normal, deviation}; }
+  static Init zeros() { return {.value = 0}; }
+  static Init ones() { return {.value = 1}; }
+  static Init normal(float deviation, std::int64_t zero_row = -1) {
+    return {.kind = Kind::normal, .value = deviation, .zero_row = zero_row};
+  }
 };
 
 // Collects the parameters, their initial values and the dropout sites of a model while its layers are built.

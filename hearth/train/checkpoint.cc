@@ -106,11 +106,21 @@ void start_moments_anew(const SavedProgress& progress, const std::filesystem::pa
                 folder.string());
 }
 
+// That config.json names; it is written before the state. Empty if there is none.
+std::string architecture_in(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "config.json";
+  if (!std::filesystem::exists(file)) return "";
+  const io::Json config = io::read_json(file);
+  const io::Json architectures = config.value("architectures", io::Json::array());
+  return !architectures.empty() && architectures.front().is_string() ? architectures.front().get<std::string>() : "";
+}
+
 void save_as_torch(const SavedProgress& progress, const CheckpointState& state,
                    const optim::Optimizer::State& optimizer, const std::filesystem::path& folder,
                    const TorchFormat& format) {
   state.trainer.save(folder);
-  const TorchGroups groups = torch_groups(progress.model.parameters(), format.as_version_5);
+  const TorchOrder order = format.as_version_5 ? order_of_version_5(architecture_in(folder)) : TorchOrder::version_4;
+  const TorchGroups groups = torch_groups(progress.model.parameters(), order);
   write_torch_optimizer(folder / "optimizer.pt", groups, optimizer,
                         {format.optimizer, format.initial_lr, format.lr, state.updates_of_moments});
   write_torch_scheduler(folder / "scheduler.pt", {format.initial_lr, format.lr, state.updates, progress.plateau},

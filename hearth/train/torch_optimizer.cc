@@ -69,12 +69,27 @@ struct Numbered {
   bool fits(const Parameter::Part& part) const { return !shape || std::ranges::equal(*shape, part.shape.dims()); }
 };
 
+using NumberedGroups = std::array<std::vector<Numbered>, std::tuple_size_v<TorchGroups>>;
+
+bool all_fit(const std::vector<Numbered>& numbered, const std::vector<Parameter::Part>& group) {
+  return std::ranges::equal(numbered, group,
+                            [](const Numbered& one, const Parameter::Part& part) { return one.fits(part); });
+}
+
+// In the first known order that all shapes fit, otherwise in the first one.
+TorchGroups groups_that_fit(const NumberedGroups& numbered, const ParameterStore& parameters) {
+  for (const TorchOrder order : kTorchOrders) {
+    TorchGroups groups = torch_groups(parameters, order);
+    if (std::ranges::equal(numbered, groups, all_fit)) return groups;
+  }
+  return torch_groups(parameters);
+}
+
 // The parameters of a group in the order of the numbers: that of the group, or another one, in which parameters of
 // equal shape have kept their order. In the latter case a parameter without moments must have a shape of its own.
 std::vector<Parameter::Part> in_order_of(const std::vector<Numbered>& numbered, std::vector<Parameter::Part> group,
                                          const std::string& file) {
-  const auto fits = [](const Numbered& one, const Parameter::Part& part) { return one.fits(part); };
-  if (std::ranges::equal(numbered, group, fits)) return group;
+  if (all_fit(numbered, group)) return group;
   const auto check_fit = [&](bool fit) {
     check(fit, "{} does not fit this model: its moments have other shapes than the weights", file);
   };
@@ -212,20 +227,22 @@ TorchOptimizer read_torch_optimizer(const std::filesystem::path& path, const Par
         "model, with other frozen parameters, or by an optimizer that the Trainer did not make. Resume with the same "
         "model and --freeze, or begin a run from the weights with --model_name_or_path {}",
         file, fmt::join(sizes, ", "), groups[0].size(), groups[1].size(), path.parent_path().string());
-  TorchOptimizer read;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    std::vector<Numbered> numbered;
+  NumberedGroups numbered;
+  for (std::size_t i = 0; i < numbered.size(); ++i)
     for (const std::int64_t number : numbers[i]) {
       const PickleValue* const state = states.find(number);
-      numbered.push_back({state, shape_of(state)});
+      numbered[i].push_back({state, shape_of(state)});
     }
-    const std::vector<Parameter::Part> ordered = in_order_of(numbered, std::move(groups[i]), file);
+  groups = groups_that_fit(numbered, parameters);
+  TorchOptimizer read;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::vector<Parameter::Part> ordered = in_order_of(numbered[i], std::move(groups[i]), file);
     for (std::size_t j = 0; j < ordered.size(); ++j) {
       const std::string& name = ordered[j].name;
-      if (numbered[j].state == nullptr) {
+      if (numbered[i][j].state == nullptr) {
         read.without_moments.insert(name);
       } else {
-        add_moments(*numbered[j].state, name, file, read.moments);
+        add_moments(*numbered[i][j].state, name, file, read.moments);
       }
     }
   }

@@ -181,7 +181,7 @@ void declare_saving(Arguments& options, TrainingArguments& args) {
   options.add(
       "save_format", choice(&args.save_format),
       "files of checkpoints: pytorch writes optimizer.pt, scheduler.pt, scaler.pt and rng_state.pth, from which the "
-      "Trainer resumes, and pytorch_model.bin beside model.safetensors; pytorch_v5 is for RoBERTa and "
+      "Trainer resumes, and pytorch_model.bin beside model.safetensors; pytorch_v5 is for (XLM-)RoBERTa and "
       "transformers 5");
   options.add("load_best_model_at_end", &args.load_best_model_at_end,
               "load the best checkpoint, not the last, when training ends");

@@ -117,6 +117,9 @@ MODEL_CONFIG = {
     "distilbert": {"model_type": "distilbert", "architectures": ["DistilBertForTokenClassification"], "vocab_size": 20,
                    "dim": 8, "n_layers": 1, "n_heads": 2, "hidden_dim": 16, "max_position_embeddings": 16,
                    "activation": "relu", "dropout": 0.1, "qa_dropout": 0.2, "sinusoidal_pos_embds": False},
+    "electra": dict(BERT, model_type="electra", architectures=["ElectraForMaskedLM"], embedding_size=4),
+    "albert": dict(BERT, model_type="albert", architectures=["AlbertForMaskedLM"], embedding_size=4,
+                   num_hidden_groups=2, inner_group_num=1, hidden_act="gelu_new", classifier_dropout_prob=0.1),
     "huge": dict(BERT, hidden_size=2147483646, num_hidden_layers=10000),
 }
 

@@ -77,6 +77,10 @@ TEST_F(FindModel, KnowsNamesFromBeforeTheOrganisations) {
   EXPECT_EQ(find("bert-base-uncased"), bert);
   EXPECT_EQ(find("distilbert-base-cased-distilled-squad"), distilbert);
   EXPECT_EQ(find("roberta-base"), roberta);
+  const fs::path albert = add("hub", "models--albert--albert-base-v2");
+  EXPECT_EQ(find("albert-base-v2"), albert);
+  const fs::path tagger = add("hub", "models--FacebookAI--xlm-roberta-large-finetuned-conll03-english");
+  EXPECT_EQ(find("xlm-roberta-large-finetuned-conll03-english"), tagger);
   const fs::path by_its_old_name = add("hub", "models--bert-base-uncased");
   EXPECT_EQ(find("bert-base-uncased"), by_its_old_name);
 }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "hearth/base/error.h"
+#include "hearth/models/family.h"
 #include "tests/models/model_folder.h"
 
 namespace hearth::models {
@@ -102,7 +103,7 @@ TEST_F(ConfigFile, LeavesTheRestToDefaults) {
 TEST_F(ConfigFile, NamesAFamilyThatIsKnown) {
   use("bert-qa");
   config_["model_type"] = "t5";
-  expect_refused({"'t5'", "use one of bert, distilbert, roberta"});
+  expect_refused({"'t5'", "use one of bert, distilbert, roberta, xlm-roberta, electra, albert"});
   config_.erase("model_type");
   expect_refused({"\"model_type\""});
 }
@@ -183,11 +184,59 @@ TEST_F(ConfigFile, HasRatesBelowOneAndHeadsThatDivide) {
   }
 }
 
-TEST_F(ConfigFile, HasAMaskedLanguageModelForBertAlone) {
-  for (const char* model : {"distilbert-qa", "roberta-cls"}) {
+// The defaults of transformers' classes.
+TEST_F(ConfigFile, MayLeaveOutWhatItsFamilyHasByDefault) {
+  const auto config_without = [&](const char* model, const std::vector<std::string>& fields) {
     use(model);
-    expect_refused({"no head for masked language modelling"}, HeadKind::masked_lm);
+    for (const std::string& field : fields) config_.erase(field);
+    return transformer_config(Config(config_, config_file()));
+  };
+  EXPECT_EQ(config_without("electra-cls", {"embedding_size"}).embedding, 128);
+  EXPECT_EQ(config_without("xlm-roberta-cls", {"pad_token_id"}).padding_id, 1);
+  const nn::TransformerConfig albert =
+      config_without("albert-tokcls", {"embedding_size", "num_hidden_groups", "inner_group_num", "hidden_act",
+                                       "hidden_dropout_prob", "attention_probs_dropout_prob"});
+  EXPECT_EQ(albert.embedding, 128);
+  EXPECT_EQ(albert.layer_groups, 1);
+  EXPECT_EQ(albert.layers_per_group, 1);
+  EXPECT_EQ(albert.activation, Activation::gelu_tanh);
+  EXPECT_EQ(albert.hidden_dropout, 0);
+  EXPECT_EQ(albert.attention_dropout, 0);
+  EXPECT_EQ(config_without("bert-qa", {"hidden_dropout_prob"}).hidden_dropout, 0.1f);
+}
+
+TEST_F(ConfigFile, HasEmbeddingsOfAWidth) {
+  for (const char* model : {"electra-cls", "albert-cls"}) {
+    use(model);
+    config_["embedding_size"] = 0;
+    expect_refused({"\"embedding_size\" must be at least 1, it is 0"});
+    config_["embedding_size"] = 1 << 21;
+    expect_refused({"\"embedding_size\" must be at most 1048576"});
+    config_["embedding_size"] = "wide";
+    expect_refused({"\"embedding_size\"", "wide"});
+    config_["embedding_size"] = 12;  // the weights have 8
+    expect_refused({"embeddings.word_embeddings.weight has shape (53, 8), but (53, 12) is needed"});
+    config_["hidden_size"] = 18;
+    config_["num_attention_heads"] = 4;
+    expect_refused({"the hidden size 18 is not a multiple of the number of attention heads, 4"});
   }
+}
+
+TEST_F(ConfigFile, HasGroupsThatRun) {
+  const auto expect = [&](std::int64_t layers, std::int64_t groups, std::int64_t inner, const std::string& part) {
+    use("albert-cls");
+    config_["num_hidden_layers"] = layers;
+    config_["num_hidden_groups"] = groups;
+    config_["inner_group_num"] = inner;
+    expect_refused({part});
+  };
+  expect(2, 0, 1, "\"num_hidden_groups\" must be at least 1, it is 0");
+  expect(2, -1, 1, "\"num_hidden_groups\" must be at least 1, it is -1");
+  expect(2, 3, 1, "\"num_hidden_groups\" is 3, more than the 2 of \"num_hidden_layers\": a group would never run");
+  expect(2, 1, 0, "\"inner_group_num\" must be at least 1, it is 0");
+  expect(5, 2, 3, "\"inner_group_num\" is 3, but must be at most \"num_hidden_layers\" / \"num_hidden_groups\", 2");
+  expect(5000, 1, 5000, "\"num_hidden_layers\" x \"inner_group_num\" must be at most 10000, it is 25000000");
+  expect(4, 2, 1, "missing albert.encoder.albert_layer_groups.1.albert_layers.0.attention.query.weight");
 }
 
 TEST_F(ConfigFile, IsThereAndIsAnObject) {

@@ -92,6 +92,39 @@ TEST_F(FrozenModels, LayersAreCountedFromTheEmbeddings) {
   EXPECT_TRUE(contains(error_with({.patterns = {}, .layers = -1}), "--freeze_layers -1: the model has "));
 }
 
+TEST_F(FrozenModels, LayersThatShareTheirParametersAreFrozenTogether) {
+  const auto error_of_freezing = [](const Built& built, std::int64_t layers) {
+    return error_of([&] { build(built, "", {.patterns = {}, .layers = layers}); });
+  };
+  const Built one_group{"albert-cls", HeadKind::sequence_classification};
+  const std::vector<std::string> embeddings{"albert.embeddings.", "albert.encoder.embedding_hidden_mapping_in."};
+  EXPECT_EQ(error_of_freezing(one_group, 1),
+            "--freeze_layers 1: layers of this model share their parameters, so only these numbers of layers can be "
+            "frozen: 0, 2");
+  const auto none = build(one_group, "", {.patterns = {}, .layers = 0});
+  EXPECT_EQ(frozen_names(*none), names_from(*none, embeddings));
+  EXPECT_EQ(none->layers_in_backward(), 2);
+  const auto whole = build(one_group, "", {.patterns = {}, .layers = 2});
+  EXPECT_EQ(frozen_names(*whole), names_from(*whole, {"albert.embeddings.", "albert.encoder."}));
+  EXPECT_EQ(whole->layers_in_backward(), 0);
+
+  const Built two_groups{"albert-tokcls", HeadKind::token_classification};  // each of two layers, which run twice
+  for (const std::int64_t layers : {1, 2, 3, 5, 6, 7})
+    EXPECT_TRUE(contains(error_of_freezing(two_groups, layers), "can be frozen: 0, 4, 8")) << layers;
+  const auto half = build(two_groups, "", {.patterns = {}, .layers = 4});
+  std::vector<std::string> names = embeddings;
+  names.push_back("albert.encoder.albert_layer_groups.0.");
+  EXPECT_EQ(frozen_names(*half), names_from(*half, names));
+  EXPECT_EQ(half->layers_in_backward(), 4);
+}
+
+TEST_F(FrozenModels, TheProjectionOfEmbeddingsBelongsToThem) {
+  const auto model = build({"electra-cls", HeadKind::sequence_classification}, "", {.patterns = {}, .layers = 1});
+  EXPECT_EQ(frozen_names(*model),
+            names_from(*model, {"electra.embeddings.", "electra.embeddings_project.", "electra.encoder.layer.0."}));
+  EXPECT_EQ(model->layers_in_backward(), 1);
+}
+
 TEST_F(FrozenModels, SayHowManyWeightsAreTrained) {
   const auto model = build({"bert-qa", kQa}, "", {.patterns = {}, .layers = 1});
   const ParameterStore& parameters = model->parameters();
@@ -128,12 +161,17 @@ TEST_F(FrozenModels, TheOthersHaveTheGradientsOfAModelWithoutFreezing) {
   for (const Built& built : kModels) {
     const auto all = build(built);
     const Batch batch = small_batch(built.head);
-    const std::vector<Freezing> choices = {{.patterns = {}, .layers = 0},
-                                           {.patterns = {}, .layers = 1},
-                                           {.patterns = {"*.layer.1.*"}, .layers = {}},
-                                           {.patterns = {"*.bias"}, .layers = {}},
-                                           {.patterns = {"*orm.weight"}, .layers = {}},
-                                           {.patterns = {}, .layers = all->backbone_config().layers}};
+    std::vector<Freezing> choices = {{.patterns = {}, .layers = 0},
+                                     {.patterns = {"*.bias"}, .layers = {}},
+                                     {.patterns = {"*orm.weight"}, .layers = {}},
+                                     {.patterns = {}, .layers = all->backbone_config().layers}};
+    if (all->backbone_config().layer_groups == 0) {
+      choices.push_back({.patterns = {}, .layers = 1});
+      choices.push_back({.patterns = {"*.layer.1.*"}, .layers = {}});
+    } else if (all->backbone_config().layer_groups > 1) {
+      choices.push_back({.patterns = {"*_groups.1.*"}, .layers = {}});
+      choices.push_back({.patterns = {"*_layers.0.*"}, .layers = {}});
+    }
     for (const Freezing& freezing : choices)
       for (const bool checkpointing : {false, true}) {
         ops::Context ctx;

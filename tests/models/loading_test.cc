@@ -14,8 +14,12 @@ struct Golden {
   HeadKind head;
   std::string prefix;
 };
-const std::vector<Golden> kGoldens = {
-    {"bert-qa", kQa, "bert."}, {"distilbert-qa", kQa, "distilbert."}, {"roberta-cls", kClassification, "roberta."}};
+const std::vector<Golden> kGoldens = {{"bert-qa", kQa, "bert."},
+                                      {"distilbert-qa", kQa, "distilbert."},
+                                      {"roberta-cls", kClassification, "roberta."},
+                                      {"xlm-roberta-cls", kClassification, "roberta."},
+                                      {"electra-cls", kClassification, "electra."},
+                                      {"albert-qa", kQa, "albert."}};
 
 class Loading : public ModelFolder {
  protected:
@@ -61,6 +65,37 @@ TEST_F(Loading, KnowsTheOldNamesOfNorms) {
     });
     EXPECT_EQ(renamed, 14);
     expect_same_weights(weights_of(*load(model.head)), weights_in(golden(model.name)));
+  }
+  EXPECT_TRUE(messages_.empty()) << messages_.front();
+}
+
+// transformers ties the decoder of a masked language model to the word embeddings and, in some families, two biases.
+// A file may have them under either name, or under both.
+TEST_F(Loading, ReadsTiedWeightsUnderEitherName) {
+  struct Tied {
+    std::string family, bias, decoder;
+  };
+  for (const auto& [family, bias, decoder] :
+       {Tied{"bert", "cls.predictions.bias", "cls.predictions.decoder"},
+        Tied{"distilbert", "vocab_projector.bias", "vocab_projector"},
+        Tied{"roberta", "lm_head.bias", "lm_head.decoder"}, Tied{"xlm-roberta", "lm_head.bias", "lm_head.decoder"},
+        Tied{"electra", "generator_lm_head.bias", "generator_lm_head"},
+        Tied{"albert", "predictions.bias", "predictions.decoder"}}) {
+    const std::string name = family + "-mlm";
+    const Weights expected = weights_in(golden(name));
+    const std::string words = (family == "xlm-roberta" ? "roberta" : family) + ".embeddings.word_embeddings.weight";
+    ASSERT_TRUE(expected.contains(bias) && expected.contains(words)) << family;
+    Weights both = expected, other = expected;
+    both[decoder + ".bias"] = expected.at(bias);
+    both[decoder + ".weight"] = expected.at(words);
+    for (const auto& [from, to] : {std::pair{bias, decoder + ".bias"}, {words, decoder + ".weight"}}) {
+      other.erase(from);
+      other[to] = expected.at(from);
+    }
+    for (const Weights& weights : {expected, both, other}) {
+      write(io::read_json(golden(name) / "config.json"), weights);
+      expect_same_weights(weights_of(*load(HeadKind::masked_lm)), expected);
+    }
   }
   EXPECT_TRUE(messages_.empty()) << messages_.front();
 }

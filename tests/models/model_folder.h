@@ -20,8 +20,10 @@
 
 namespace hearth::models {
 
+// A model of the fixtures: one of goldens/, or a smaller one of families/, which has one for each head of each family.
 inline std::filesystem::path golden(const std::string& name) {
-  return std::filesystem::path(kFixturesFolder) / "goldens" / "models" / name;
+  const auto in = [&](const char* set) { return std::filesystem::path(kFixturesFolder) / set / "models" / name; };
+  return std::filesystem::exists(in("goldens")) ? in("goldens") : in("families");
 }
 
 using Weights = std::map<std::string, Tensor>;

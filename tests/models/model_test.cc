@@ -29,7 +29,7 @@ TEST_F(Models, ReportGradientsFromTheArenasBeginningToItsEnd) {
 
 TEST_F(Models, StartNearTheLossOfAGuess) {
   for (const Built& built : kModels) {
-    const auto model = build(built);
+    const auto model = build(built, "initializer_range=0.02");
     const float loss = train(*model, small_batch(built.head)).loss;
     const double guess = built.head == HeadKind::masked_lm            ? std::log(997.0)
                          : built.head == HeadKind::question_answering ? std::log(10.0 * 19 * 28) / 3
@@ -39,7 +39,7 @@ TEST_F(Models, StartNearTheLossOfAGuess) {
 }
 
 TEST_F(Models, DoNotDependOnThreads) {
-  for (const Built& built : {kModels[0], kModels[2], kModels[6]}) {
+  for (const Built& built : {kModels[0], kModels[2], kModels[6], kModels.back()}) {
     const auto model = build(built);
     const Batch batch = small_batch(built.head);
     const Step expected = train(*model, batch);
@@ -187,6 +187,26 @@ TEST_F(Models, StartFromTheSeedAlone) {
   const auto other = build_model(Config::read(golden("bert-qa")), HeadKind::question_answering, 43);
   EXPECT_FALSE(
       same_bits(weights_of(*other).at("qa_outputs.weight"), weights_of(*build(kModels[0])).at("qa_outputs.weight")));
+}
+
+// As nn.Embedding with a padding_idx after transformers' _init_weights.
+TEST_F(Models, StartWithoutValuesForPadding) {
+  for (const Built& built : kModels) {
+    const auto model = build(built);
+    const std::int64_t padding = model->backbone_config().padding_id,
+                       width = model->backbone_config().embedding_width();
+    for (const auto& [name, values] : weights_of(*model)) {
+      if (name.find("_embeddings.weight") == name.npos) continue;
+      const bool has_padding = name.ends_with(".word_embeddings.weight") ||
+                               (model->prefix() == "roberta." && name.ends_with(".position_embeddings.weight"));
+      for (std::int64_t row = 0; row < std::min<std::int64_t>(values.rows(), 3); ++row) {
+        const float* const begin = values.data<float>() + row * width;
+        EXPECT_EQ(std::all_of(begin, begin + width, [](float value) { return value == 0; }),
+                  has_padding && row == padding)
+            << name << " " << row;
+      }
+    }
+  }
 }
 
 TEST_F(Models, MaskedLanguageModelsTieTheirWeights) {

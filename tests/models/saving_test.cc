@@ -7,7 +7,8 @@ namespace {
 
 using Saving = ModelFolder;
 
-const std::vector<std::string> kGoldens = {"bert-qa", "distilbert-qa", "roberta-cls"};
+const std::vector<std::string> kGoldens = {"bert-qa",     "distilbert-qa", "roberta-cls", "xlm-roberta-mlm",
+                                           "electra-mlm", "albert-mlm",    "albert-cls"};
 
 TEST_F(Saving, ComesBackToTheBit) {
   for (const std::string& name : kGoldens) {

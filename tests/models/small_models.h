@@ -24,11 +24,24 @@ inline const std::vector<Built> kModels = {{"bert-qa", HeadKind::question_answer
                                            {"roberta-cls", HeadKind::sequence_classification},
                                            {"bert-qa", HeadKind::token_classification},
                                            {"distilbert-qa", HeadKind::token_classification},
-                                           {"roberta-cls", HeadKind::token_classification}};
+                                           {"roberta-cls", HeadKind::token_classification},
+                                           {"distilbert-qa", HeadKind::masked_lm},
+                                           {"roberta-cls", HeadKind::masked_lm},
+                                           {"xlm-roberta-cls", HeadKind::sequence_classification},
+                                           {"xlm-roberta-cls", HeadKind::masked_lm},
+                                           {"electra-cls", HeadKind::question_answering},
+                                           {"electra-cls", HeadKind::sequence_classification},
+                                           {"electra-cls", HeadKind::masked_lm},
+                                           {"albert-cls", HeadKind::question_answering},
+                                           {"albert-cls", HeadKind::sequence_classification},
+                                           {"albert-cls", HeadKind::masked_lm},
+                                           {"albert-tokcls", HeadKind::token_classification}};
 
 inline std::unique_ptr<Pretrained> build(const Built& built, const std::string& overrides = "",
                                          const Freezing& freezing = {}) {
   Config config = Config::read(golden(built.golden));
+  config.forget_labels();
+  config.set_vocab_size(997);
   config.override_fields(overrides, std::array<std::string_view, 1>{"num_labels"});
   return build_model(std::move(config), built.head, 42, freezing);
 }

@@ -25,8 +25,8 @@ class Encoders : public testing::Test {
 };
 using Positions = Encoders;
 
-constexpr EncoderNames kNames{"layer",          "query", "key",    "value", "attention",
-                              "attention_norm", "wide",  "narrow", "norm"};
+constexpr EncoderNames kNames{"layer", "query",  "key",  "value",      "attention", "attention_norm",
+                              "wide",  "narrow", "norm", "projection", "inner"};
 
 TransformerConfig small_config() {
   TransformerConfig config;
@@ -200,6 +200,89 @@ TEST_F(Encoders, AStepTakesNoNewMemoryOnceOneHasRun) {
   EXPECT_EQ(cpu::pool_stats().in_use_bytes, before.in_use_bytes);
 }
 
+// Two groups of two layers each, which run twice.
+TransformerConfig shared_config() {
+  TransformerConfig config = small_config();
+  config.layers = 8;
+  config.layer_groups = 2;
+  config.layers_per_group = 2;
+  config.embedding = 16;
+  return config;
+}
+
+TEST_F(Encoders, NamesTheLayersThatAreShared) {
+  TransformerConfig config = shared_config();
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (std::int64_t layer = 0; layer < config.layers; ++layer) all.push_back(layer_name(layer, config, kNames));
+    return all;
+  };
+  EXPECT_EQ(names(),
+            (std::vector<std::string>{"layer.0.inner.0", "layer.0.inner.1", "layer.0.inner.0", "layer.0.inner.1",
+                                      "layer.1.inner.0", "layer.1.inner.1", "layer.1.inner.0", "layer.1.inner.1"}));
+  config.layers_per_group = 1;
+  config.layers = 3;  // transformers: int(i / (3 / 2))
+  EXPECT_EQ(names(), (std::vector<std::string>{"layer.0.inner.0", "layer.0.inner.0", "layer.1.inner.0"}));
+  config.layer_groups = 0;
+  EXPECT_EQ(names(), (std::vector<std::string>{"layer.0", "layer.1", "layer.2"}));
+}
+
+// The oracle has a copy of the shared parameters in each layer; its gradients add up to those of the shared ones.
+TEST_F(Encoders, SharedLayersAreEqualLayers) {
+  TransformerConfig config = shared_config(), plain = shared_config();
+  config.hidden_dropout = config.attention_dropout = plain.hidden_dropout = plain.attention_dropout = 0;
+  plain.layer_groups = 0;
+  TestEncoder shared(config), oracle(plain);
+  const auto oracle_name = [&](std::int64_t layer, const std::string& name) {
+    const std::string own = layer_name(layer, config, kNames) + ".";
+    return name.starts_with(own) ? layer_name(layer, plain, kNames) + "." + name.substr(own.size()) : "";
+  };
+  const auto in_oracle = [&](const std::string& name) {
+    const auto named = oracle.builder.parameters.named();
+    return *std::ranges::find(named, name, &NamedParameter::name);
+  };
+  for (const NamedParameter& each : shared.builder.parameters.named())
+    for (std::int64_t layer = -1; layer < config.layers; ++layer) {
+      const std::string name = layer < 0 && !each.name.starts_with("layer.") ? each.name
+                               : layer < 0                                   ? ""
+                                                                             : oracle_name(layer, each.name);
+      if (!name.empty()) std::memcpy(in_oracle(name).value.raw(), each.value.raw(), each.value.bytes());
+    }
+  oracle.builder.parameters.mark_changed();
+  const Batch batch = batch_of({0, 1, 2}, 22);
+  for (const bool checkpointing : {false, true}) {
+    shared.gradient_checkpointing = checkpointing;
+    EXPECT_EQ(shared.run(batch), oracle.run(batch));
+    for (const NamedParameter& each : shared.builder.parameters.named()) {
+      if (!each.name.starts_with("layer.")) continue;
+      std::vector<float> sum(static_cast<std::size_t>(each.grad.size()));
+      int copies = 0;
+      for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+        const std::string name = oracle_name(layer, each.name);
+        if (name.empty()) continue;
+        ++copies;
+        const Tensor grad = in_oracle(name).grad;
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += grad.data<float>()[i];
+      }
+      EXPECT_EQ(copies, 2) << each.name;
+      expect_near(TestEncoder::values_of(each.grad), sum, 1e-5, each.name);
+    }
+  }
+}
+
+// Each run of a layer draws other elements, as in PyTorch; recomputation draws the same ones.
+TEST_F(Encoders, SharedLayersDropOtherElementsInEachRun) {
+  TransformerConfig config = shared_config();
+  TestEncoder test(config);
+  const Batch batch = batch_of({0, 1, 2});
+  const std::vector<float> hidden = test.run(batch), grads = test.grads();
+  test.gradient_checkpointing = true;
+  EXPECT_EQ(test.run(batch), hidden);
+  EXPECT_EQ(test.grads(), grads);
+  const std::uint32_t sites_of_layer = 3, sites_of_embeddings = 1;
+  EXPECT_EQ(test.builder.dropout_sites, sites_of_embeddings + sites_of_layer * 8);
+}
+
 TEST_F(Encoders, RefusesHeadsThatDoNotDivideItsWidth) {
   TransformerConfig config = small_config();
   config.heads = 5;
@@ -211,6 +294,14 @@ TEST_F(Encoders, CountsOperations) {
   // Two layers of 4 H^2 + 2 H I weights, 6 operations each per token; attention: 12 H per query and key.
   EXPECT_EQ(test.encoder.training_flops(batch_of({0}, 8)),
             2 * (6.0 * (4 * 32 * 32 + 2 * 32 * 48) * 8 + 12.0 * 32 * 8 * 5));
+}
+
+// A shared layer counts as often as it runs; the projection of the embeddings counts as well.
+TEST_F(Encoders, CountsTheRunsOfSharedLayers) {
+  TransformerConfig config = shared_config();
+  TestEncoder test(config);
+  EXPECT_EQ(test.encoder.training_flops(batch_of({0}, 8)),
+            8 * (6.0 * (4 * 32 * 32 + 2 * 32 * 48) * 8 + 12.0 * 32 * 8 * 5) + 6.0 * 16 * 32 * 8);
 }
 
 // An encoder that shows each token's position: word embeddings are zero, those of position p have their largest value

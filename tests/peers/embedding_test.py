@@ -82,6 +82,17 @@ class Folders(unittest.TestCase):
                 close(self, embeddings(name, "--prompt_name document --truncate_dim 8 --normalize"),
                       model.encode_document(TEXTS, truncate_dim=8, normalize_embeddings=True))
 
+    def test_models_of_every_family(self):
+        write_records("pairs", ["anchor", "positive"])
+        for family in runs.CONFIGS:
+            with self.subTest(family=family):
+                hearth.run(f"run_embedding --model_name_or_path {family}-start --do_train --train_file pairs.jsonl"
+                           f" --max_steps 3 --output_dir {family} --save_strategy no --disable_tqdm True --max_seq_length 40")
+                model = SentenceTransformer(str(folder / family), device="cpu")
+                close(self, embeddings(family), model.encode(TEXTS))
+                model.save(str(folder / f"{family}-saved"))
+                close(self, embeddings(f"{family}-saved"), model.encode(TEXTS))
+
     def test_hearth_opens_its_models(self):
         for mode in Pooling.POOLING_MODES:
             modules = [Transformer(str(folder / "bert-start")), Pooling(32, mode), Normalize()]

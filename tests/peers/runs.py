@@ -6,21 +6,21 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMON = dict(vocab_size=0, max_position_embeddings=128, initializer_range=0.1, pad_token_id=0)
+BERT_LIKE = dict(
+    COMMON,
+    hidden_size=32,
+    num_hidden_layers=2,
+    num_attention_heads=2,
+    intermediate_size=64,
+    hidden_act="gelu",
+    hidden_dropout_prob=0.0,
+    attention_probs_dropout_prob=0.0,
+    type_vocab_size=2,
+    layer_norm_eps=1e-12,
+)
+ROBERTA_LIKE = dict(BERT_LIKE, max_position_embeddings=130, pad_token_id=1, type_vocab_size=1, layer_norm_eps=1e-5)
 CONFIGS = {
-    "bert": dict(
-        COMMON,
-        architectures=["BertForQuestionAnswering"],
-        model_type="bert",
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        hidden_act="gelu",
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        type_vocab_size=2,
-        layer_norm_eps=1e-12,
-    ),
+    "bert": dict(BERT_LIKE, architectures=["BertForQuestionAnswering"], model_type="bert"),
     "distilbert": dict(
         COMMON,
         architectures=["DistilBertForQuestionAnswering"],
@@ -34,7 +34,20 @@ CONFIGS = {
         attention_dropout=0.0,
         qa_dropout=0.0,
     ),
+    "roberta": dict(ROBERTA_LIKE, architectures=["RobertaForQuestionAnswering"], model_type="roberta"),
+    "xlm-roberta": dict(ROBERTA_LIKE, architectures=["XLMRobertaForQuestionAnswering"], model_type="xlm-roberta"),
+    "electra": dict(BERT_LIKE, architectures=["ElectraForQuestionAnswering"], model_type="electra", embedding_size=16),
+    "albert": dict(
+        BERT_LIKE,
+        architectures=["AlbertForQuestionAnswering"],
+        model_type="albert",
+        embedding_size=16,
+        num_hidden_layers=4,
+        num_hidden_groups=2,
+        hidden_act="gelu_new",
+    ),
 }
+TOKENIZERS = {"roberta": "bpe", "xlm-roberta": "unigram", "albert": "unigram-albert"}  # the others have WordPiece
 MAX_ANSWER_LENGTH = 4
 BATCH, STEPS, HALF, LEARNING_RATE, WEIGHT_DECAY, WARMUP = 8, 8, 4, 1e-3, 0.1, 2
 
@@ -61,9 +74,11 @@ class Hearth:
         write_questions(ROOT / "demo" / "train.json", 10, self.folder / "train.json")
         write_questions(ROOT / "demo" / "test.json", 5, self.folder / "dev.json")
         self.run("train_tokenizer --files train.json --vocab_size 400 --model_max_length 128 --output_dir tokenizer")
+        train_tokenizers(self.folder)
         for family, config in CONFIGS.items():
             (self.folder / f"{family}.json").write_text(json.dumps(config))
-            self.run(f"init_model --config {family}.json --tokenizer tokenizer --output_dir {family}-start")
+            tokenizer = TOKENIZERS.get(family, "tokenizer")
+            self.run(f"init_model --config {family}.json --tokenizer {tokenizer} --output_dir {family}-start")
 
     def train(self, model, output, flags=""):
         return self.run(
@@ -90,6 +105,46 @@ def write_questions(source, paragraphs, file):
             answers = dict(text=[text], answer_start=[start])
             records.append(dict(id=qa["id"], context=paragraph["context"], question=qa["question"], answers=answers))
     file.write_text(json.dumps(dict(data=records)))
+
+
+def train_tokenizers(folder):
+    """Small tokenizers of the families that do not have BERT's, with Hugging Face's library."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+    texts = [text for r in read(folder / "train.json")["data"] for text in (r["context"], r["question"])]
+
+    def save(name, tokenizer, tokenizer_class):
+        (folder / name).mkdir()
+        tokenizer.save(str(folder / name / "tokenizer.json"))
+        settings = dict(tokenizer_class=tokenizer_class, model_max_length=128)
+        (folder / name / "tokenizer_config.json").write_text(json.dumps(settings))
+
+    def unigram(specials, unknown, single, pair):
+        tokenizer = Tokenizer(models.Unigram())
+        tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+        trainer = trainers.UnigramTrainer(
+            vocab_size=400, special_tokens=specials, unk_token=unknown, show_progress=False
+        )
+        tokenizer.train_from_iterator(texts, trainer)
+        ids = [(token, tokenizer.token_to_id(token)) for token in specials]
+        tokenizer.post_processor = processors.TemplateProcessing(single=single, pair=pair, special_tokens=ids)
+        tokenizer.add_special_tokens([AddedToken(specials[-1], lstrip=True, special=True)])
+        return tokenizer
+
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer, bpe.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    bpe.train_from_iterator(
+        texts,
+        trainers.BpeTrainer(vocab_size=600, special_tokens=specials, initial_alphabet=alphabet, show_progress=False),
+    )
+    bpe.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    save("bpe", bpe, "RobertaTokenizer")
+    save("unigram", unigram(specials, "<unk>", "<s> $A </s>", "<s> $A </s> </s> $B </s>"), "XLMRobertaTokenizer")
+    specials = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
+    albert = unigram(specials, "<unk>", "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
+    save("unigram-albert", albert, "AlbertTokenizer")
 
 
 def read(file):

@@ -47,6 +47,28 @@ TEST(Masking, HasTheBitsOfTransformers) {
   EXPECT_GE(single, 10);
 }
 
+// DataCollatorForWholeWordMask knows the words of BERT's tokenizers alone: tokens of others are words of their own.
+TEST(Masking, TakesTokensForWordsWhereTransformersDoes) {
+  std::vector<std::string> messages;
+  set_log_sink([&](LogLevel, std::string_view message) { messages.emplace_back(message); });
+  for (const char* family : {"roberta", "xlm-roberta", "albert"}) {
+    const auto folder = std::filesystem::path(kFixturesFolder) / "families" / "tokenizers" / family;
+    const auto tokenizer = tokenizer::load_tokenizer(folder);
+    const io::Json rows = io::read_json(folder / "masks.json");
+    EXPECT_EQ(rows.size(), 8u);
+    for (const io::Json& row : rows) {
+      const Masking masking(*tokenizer, {row.at("probability").get<double>(), true});
+      std::mt19937 random(row.at("seed").get<std::uint32_t>());
+      const MaskedSequence result = masking(row.at("ids").get<Ids>(), random);
+      EXPECT_EQ(result.ids, row.at("masked").get<Ids>()) << family << row.at("seed");
+      EXPECT_EQ(result.labels, row.at("labels").get<std::vector<std::int64_t>>()) << family << row.at("seed");
+    }
+  }
+  set_log_sink({});
+  ASSERT_EQ(messages.size(), 24u);
+  EXPECT_TRUE(contains(messages.front(), "does not mark the inside of words with ##")) << messages.front();
+}
+
 TEST(Masking, MasksEightInTenOfTheShareAskedFor) {
   const auto tokenizer = tokenizer::load_tokenizer(kModel);
   const Ids ids(100'000, tokenizer->pieces("makes").ids.front());

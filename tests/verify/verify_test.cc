@@ -7,6 +7,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/io/safetensors.h"
+#include "hearth/models/family.h"
 #include "tests/paths.h"
 #include "tests/verify/outcome.h"
 
@@ -24,6 +25,22 @@ TEST(Verify, PassesOnTheModelsOfTheRepository) {
   for (const auto& model : fs::directory_iterator(fixture("goldens") / "models"))
     EXPECT_TRUE(contains(outcome.all_lines, fmt::format("ok    models/{} loss", model.path().filename().string())));
   EXPECT_TRUE(contains(outcome.all_lines, "ok    models/bert-mlm logits"));
+}
+
+// Each head of each family: the table of docs/compatibility.md.
+TEST(Verify, PassesOnEveryHeadOfEveryFamily) {
+  const Outcome outcome = run(fixture("families"));
+  EXPECT_EQ(outcome.failures, 0) << outcome.failed_lines;
+  for (const models::Family* family : models::families())
+    for (const auto& [head, logits] : {std::pair{"qa", "end_logits"},
+                                       {"cls", "logits"},
+                                       {"tokcls", "logits"},
+                                       {"mlm", "logits"},
+                                       {"embedding", "positive"}}) {
+      const std::string model = fmt::format("ok    models/{}-{}", family->model_type, head);
+      for (const std::string what : {logits, "loss", "grad.", "after 10 steps"})
+        EXPECT_TRUE(contains(outcome.all_lines, model + " " + what)) << model << " " << what;
+    }
 }
 
 TEST(Verify, AFolderWithoutGoldensIsAnError) {
@@ -139,8 +156,10 @@ TEST(FirstSet, PassesButForItsFeatures) {
 TEST_F(SecondSet, PassesAsFarAsItIsKnown) {
   const Outcome outcome = run(goldens2());
   EXPECT_EQ(outcome.failures, 0) << outcome.failed_lines;
-  for (const char* line : {"ok    qa/all.json sha256_of_lines", "ok    qa/features_64_24.json", "--    finetune",
-                           "ok    models/bert-regression loss", "ok    models/bert-multilabel loss"})
+  for (const char* line :
+       {"ok    qa/all.json sha256_of_lines", "ok    qa/features_64_24.json", "--    finetune",
+        "ok    models/bert-regression loss", "ok    models/bert-multilabel loss",
+        "ok    models/xlm-roberta-tokcls loss", "ok    models/electra-cls loss", "ok    models/albert-cls loss"})
     EXPECT_TRUE(contains(outcome.all_lines, line));
   for (const char* part : {"models", "tokenizer"})
     for (const auto& entry : fs::directory_iterator(goldens2() / part))

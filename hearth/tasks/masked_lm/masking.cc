@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hearth/base/check.h"
+#include "hearth/base/log.h"
 #include "hearth/base/random.h"
 #include "hearth/data/sampler.h"
 
@@ -43,8 +44,11 @@ Masking::Masking(const tokenizer::Tokenizer& tokenizer, const MaskingOptions& op
     continues_word_.push_back(token.starts_with(kContinuation));
     surrounds_text_.push_back(token == "[CLS]" || token == "[SEP]");
   }
-  check(std::ranges::find(continues_word_, true) != continues_word_.end(),
-        "--whole_word_mask needs a tokenizer that marks the inside of words with {}, as BERT's does", kContinuation);
+  if (std::ranges::find(continues_word_, true) == continues_word_.end())
+    log_warning(
+        "--whole_word_mask: this tokenizer does not mark the inside of words with {}, as BERT's does, so each token "
+        "counts as a word",
+        kContinuation);
 }
 
 std::vector<bool> Masking::choose_words(std::span<const std::int32_t> ids, std::mt19937& random) const {

@@ -26,10 +26,12 @@ struct MaskedSequence {
 // the rest stay. The bits are those of transformers' DataCollatorForLanguageModeling(seed=S) for a batch of this one
 // sequence: a row of random numbers for each of choosing, masking, replacing, and the tokens. With whole words they are
 // those of DataCollatorForWholeWordMask(seed=S) of transformers 4.57: a token and the "##" tokens behind it are chosen
-// together, in the order of torch.randperm, as long as probability x length tokens are not exceeded.
+// together, in the order of torch.randperm, as long as probability x length tokens are not exceeded. As there, other
+// tokenizers have words of one token, and the special tokens around a text count as words unless they are "[CLS]" and
+// "[SEP]".
 class Masking {
  public:
-  // An Error if the tokenizer has no mask token, or no "##" tokens where whole words are asked for.
+  // An Error if the tokenizer has no mask token; a warning if it has no "##" tokens where whole words are asked for.
   Masking(const tokenizer::Tokenizer& tokenizer, const MaskingOptions& options);
 
   // `random` has been seeded with S.

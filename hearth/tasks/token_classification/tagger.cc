@@ -45,10 +45,20 @@ bool continues_word(std::string_view text, const ScoredToken& token, const Token
   return begin > 0 && tokenizer::python::slice(text, begin - 1, begin + 1).find(' ') == std::string_view::npos;
 }
 
+// The tokens of a text with the offsets of an encoding, where byte-level tokenizers leave out the space before a word.
+TokenizedText encoded_pieces(std::string_view text, const Tokenizer& tokenizer) {
+  TokenizedText pieces = tokenizer.pieces(text);
+  const Encoding encoding = tokenizer.build(pieces);
+  std::size_t piece = 0;
+  for (std::size_t i = 0; i < encoding.sequence.size(); ++i)
+    if (encoding.sequence[i] == 0) pieces.offsets[piece++] = encoding.offsets[i];
+  return pieces;
+}
+
 }  // namespace
 
 TokenizedSentence tokenized(std::string_view text, const Tokenizer& tokenizer) {
-  return {std::string(text), tokenizer.pieces(text)};
+  return {std::string(text), encoded_pieces(text, tokenizer)};
 }
 
 TokenizedSentence tokenized(std::span<const std::string> words, const Tokenizer& tokenizer) {
@@ -56,7 +66,7 @@ TokenizedSentence tokenized(std::span<const std::string> words, const Tokenizer&
   for (const std::string& word : words) {
     if (&word != &words.front()) sentence.text += ' ';
     const auto start = static_cast<std::int32_t>(tokenizer::python::length(sentence.text));
-    const TokenizedText pieces = tokenizer.pieces(word);
+    const TokenizedText pieces = encoded_pieces(word, tokenizer);
     for (std::size_t i = 0; i < pieces.ids.size(); ++i) {
       sentence.tokens.ids.push_back(pieces.ids[i]);
       sentence.tokens.offsets.push_back({pieces.offsets[i].begin + start, pieces.offsets[i].end + start});
