@@ -23,7 +23,7 @@ const std::vector<Command> kOthers{
     {"rerank", "order texts by how well they answer a query", rerank},
     {"download", "download a model or a data set from the Hub", download},
     {"upload", "upload a folder to the Hub", upload},
-    {"train_tokenizer", "train a WordPiece tokenizer on text files", train_tokenizer},
+    {"train_tokenizer", "train a WordPiece, BPE or Unigram tokenizer on texts", train_tokenizer},
     {"init_model", "create a model with random weights from a config.json and a tokenizer", init_model},
     {"verify", "compare this build with reference results of PyTorch and transformers", verify},
     {"bench", "benchmark training steps, kernels, the tokenizer and communication", bench},

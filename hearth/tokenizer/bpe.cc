@@ -1,7 +1,6 @@
 #include "hearth/tokenizer/bpe.h"
 
 #include <algorithm>
-#include <bit>
 #include <queue>
 #include <tuple>
 
@@ -37,20 +36,6 @@ std::size_t index_of(char first, char second) {
 
 }  // namespace
 
-void Bpe::MergeTable::resize(std::size_t merges) {
-  const std::size_t size = std::bit_ceil(std::max<std::size_t>(2, 2 * merges));
-  slots_.assign(size, {});
-  mask_ = size - 1;
-  shift_ = 64 - std::countr_zero(size);
-}
-
-void Bpe::MergeTable::set(std::int32_t first, std::int32_t second, Merge merge) {
-  const std::uint64_t key = key_of(first, second);
-  std::size_t at = place_of(key);
-  while (slots_[at].key != kEmpty && slots_[at].key != key) at = (at + 1) & mask_;
-  slots_[at] = {key, merge};
-}
-
 Bpe::Bpe(TokenTable tokens, Options options, const std::string& where)
     : Model(std::move(tokens)), options_(std::move(options)), byte_ids_(byte_tokens(this->tokens())) {
   if (options_.unk_token) {
@@ -74,14 +59,14 @@ void Bpe::add_merges(const std::string& where) {
           io::excerpt(token));
     return id;
   };
-  merges_.resize(options_.merges.size());
+  merges_.reserve(options_.merges.size());
   for (std::size_t rank = 0; rank < options_.merges.size(); ++rank) {
     const auto& [first, second] = options_.merges[rank];
     const std::int32_t left = id_of(first, rank + 1), right = id_of(second, rank + 1);
     check(second.size() >= prefix, "{}: merge {}: {} does not begin with \"continuing_subword_prefix\"", where,
           rank + 1, io::excerpt(second));
     const std::int32_t whole = id_of(first + second.substr(prefix), rank + 1);
-    merges_.set(left, right, {static_cast<std::uint32_t>(rank), whole});
+    merges_[pair_key(left, right)] = {static_cast<std::uint32_t>(rank), whole};
     junctions_.insert(pair_of(last_character(first), first_character(second)));
     for (const std::int32_t id : {left, right})
       if (id == unk_id_ || (options_.byte_fallback && std::ranges::find(byte_ids_, id) != byte_ids_.end()))
@@ -224,7 +209,7 @@ void Bpe::merge_few(std::vector<Symbol>& symbols) const {
   std::array<Merge, kFew> merges;  // of each symbol with the next
   std::size_t count = symbols.size();
   const auto look_up = [&](std::size_t at) {
-    const Merge* merge = merges_.find(symbols[at].id, symbols[at + 1].id);
+    const Merge* merge = merges_.find(pair_key(symbols[at].id, symbols[at + 1].id));
     merges[at] = merge ? *merge : Merge{kNoRank, 0};
   };
   for (std::size_t at = 0; at + 1 < count; ++at) look_up(at);
@@ -259,7 +244,7 @@ void Bpe::merge_many(std::vector<Symbol>& symbols) const {
   }
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> heap;
   const auto offer = [&](std::size_t at, std::size_t after) {
-    if (const Merge* merge = merges_.find(symbols[at].id, symbols[after].id))
+    if (const Merge* merge = merges_.find(pair_key(symbols[at].id, symbols[after].id)))
       heap.push({merge->rank, at, after, symbols[at].id, symbols[after].id, merge->id});
   };
   for (std::size_t at = 0; at + 1 < count; ++at) offer(at, at + 1);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hearth/tokenizer/model.h"
+#include "hearth/tokenizer/pair_table.h"
 
 namespace hearth::tokenizer {
 
@@ -48,34 +49,6 @@ class Bpe final : public Model {
     std::uint32_t rank;
     std::int32_t id;
   };
-  // From pairs of ids to merges: open addressing.
-  class MergeTable {
-   public:
-    void resize(std::size_t merges);
-    void set(std::int32_t first, std::int32_t second, Merge merge);
-    const Merge* find(std::int32_t first, std::int32_t second) const {
-      const std::uint64_t key = key_of(first, second);
-      for (std::size_t at = place_of(key);; at = (at + 1) & mask_) {
-        if (slots_[at].key == key) return &slots_[at].merge;
-        if (slots_[at].key == kEmpty) return nullptr;
-      }
-    }
-
-   private:
-    static constexpr std::uint64_t kEmpty = UINT64_MAX;
-    struct Slot {
-      std::uint64_t key = kEmpty;
-      Merge merge{};
-    };
-    static std::uint64_t key_of(std::int32_t first, std::int32_t second) {
-      return std::uint64_t{static_cast<std::uint32_t>(first)} << 32 | static_cast<std::uint32_t>(second);
-    }
-    std::size_t place_of(std::uint64_t key) const { return (key * 0x9E3779B97F4A7C15u) >> shift_; }
-
-    std::vector<Slot> slots_ = std::vector<Slot>(2);
-    std::size_t mask_ = 1;
-    int shift_ = 63;
-  };
 
   void add_merges(const std::string& where);
   std::int32_t id_of_word(std::string_view word) const;
@@ -88,7 +61,7 @@ class Bpe final : public Model {
   bool may_join(char32_t before, char32_t after) const;
 
   Options options_;
-  MergeTable merges_;
+  PairTable<Merge> merges_;
   std::int32_t unk_id_ = TokenTable::kNoToken;
   std::array<std::int32_t, 256> byte_ids_;                 // of <0x00> to <0xFF>
   std::unordered_map<char32_t, std::int32_t> characters_;  // the tokens of one character

@@ -32,4 +32,11 @@ Metaspace read_metaspace(const io::Json& node, const std::string& where) {
   return metaspace;
 }
 
+io::Json make_metaspace(bool add_prefix_space) {
+  return {{"type", "Metaspace"},
+          {"replacement", "\u2581"},
+          {"prepend_scheme", add_prefix_space ? "always" : "never"},
+          {"split", true}};
+}
+
 }  // namespace hearth::tokenizer

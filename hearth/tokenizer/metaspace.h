@@ -17,4 +17,6 @@ struct Metaspace {
 
 Metaspace read_metaspace(const io::Json& node, const std::string& where);
 
+io::Json make_metaspace(bool add_prefix_space);  // a pre-tokenizer or decoder
+
 }  // namespace hearth::tokenizer

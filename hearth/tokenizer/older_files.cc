@@ -41,13 +41,6 @@ TokenId token_of(const TokenTable& tokens, const PipelineConfig& config, const c
   return {text, id};
 }
 
-Json byte_level(bool add_prefix_space, bool trim_offsets, bool use_regex) {
-  return {{"type", "ByteLevel"},
-          {"add_prefix_space", add_prefix_space},
-          {"trim_offsets", trim_offsets},
-          {"use_regex", use_regex}};
-}
-
 Json make_bpe_post_processor(Conversion conversion, const TokenTable& tokens, bool add_prefix_space,
                              const SettingsFile& settings, const PipelineConfig& config) {
   if (conversion == Conversion::roberta) {
@@ -68,16 +61,37 @@ Json make_bpe_post_processor(Conversion conversion, const TokenTable& tokens, bo
     const TokenId bos = token_of(tokens, config, "bos");
     return make_template({bos.first, "$A"}, {bos.first, "$A", "$B:1"}, {bos});
   }
-  return byte_level(true, false, true);
+  return make_byte_level(true, false, true);
 }
 
 Json convert_bpe(const fs::path& folder, Conversion conversion, const SettingsFile& settings, PipelineConfig& config) {
   const fs::path file = folder / "vocab.json";
   config.source = file.string();
   const TokenTable tokens(read_vocab(io::read_json(file), config.source));
+  return make_byte_level_json(tokens, read_merges(folder / "merges.txt"), conversion, settings, config);
+}
+
+bool is_bpe(Conversion conversion) {
+  return conversion == Conversion::roberta || conversion == Conversion::gpt2 || conversion == Conversion::qwen2 ||
+         conversion == Conversion::deberta;
+}
+
+}  // namespace
+
+Json make_wordpiece_json(Vocabulary vocabulary, const NormalizerOptions& options, Conversion conversion,
+                         const PipelineConfig& config) {
+  Json json = make_bert_json(std::move(vocabulary), options, config.special_names, config.source);
+  if (conversion != Conversion::mpnet) return json;
+  Json& pair = json["post_processor"]["pair"];  // MPNet has a second separator between the texts
+  pair.insert(pair.begin() + 3, pair[2]);
+  return json;
+}
+
+Json make_byte_level_json(const TokenTable& tokens, const Bpe::Merges& merges, Conversion conversion,
+                          const SettingsFile& settings, const PipelineConfig& config) {
   const bool add_prefix_space = io::get_bool_or(settings.values, "add_prefix_space", false, settings.name);
   Nodes nodes;
-  nodes.pre_tokenizer = byte_level(add_prefix_space, true, true);
+  nodes.pre_tokenizer = make_byte_level(add_prefix_space, true, true);
   if (conversion == Conversion::qwen2) {
     constexpr std::string_view kPattern =
         R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -85,12 +99,12 @@ Json convert_bpe(const fs::path& folder, Conversion conversion, const SettingsFi
     const Json split = {
         {"type", "Split"}, {"pattern", {{"Regex", kPattern}}}, {"behavior", "Isolated"}, {"invert", false}};
     nodes.pre_tokenizer = {{"type", "Sequence"},
-                           {"pretokenizers", Json::array({split, byte_level(add_prefix_space, true, false)})}};
+                           {"pretokenizers", Json::array({split, make_byte_level(add_prefix_space, true, false)})}};
   }
   nodes.post_processor = make_bpe_post_processor(conversion, tokens, add_prefix_space, settings, config);
-  nodes.decoder = byte_level(true, true, true);
-  Json merges = Json::array();
-  for (const auto& [first, second] : read_merges(folder / "merges.txt")) merges.push_back(Json::array({first, second}));
+  nodes.decoder = make_byte_level(true, true, true);
+  Json list = Json::array();
+  for (const auto& [first, second] : merges) list.push_back(Json::array({first, second}));
   nodes.model = {{"type", "BPE"},
                  {"dropout", nullptr},
                  {"unk_token", nullptr},
@@ -100,25 +114,9 @@ Json convert_bpe(const fs::path& folder, Conversion conversion, const SettingsFi
                  {"byte_fallback", false},
                  {"ignore_merges", false},
                  {"vocab", make_vocab(tokens)},
-                 {"merges", std::move(merges)}};
+                 {"merges", std::move(list)}};
   return make_tokenizer_json(std::move(nodes));
 }
-
-Json convert_vocabulary(const fs::path& file, Conversion conversion, PipelineConfig& config) {
-  config.source = file.string();
-  Json json = make_bert_json(read_vocabulary(file), {}, config.special_names, config.source);
-  if (conversion != Conversion::mpnet) return json;
-  Json& pair = json["post_processor"]["pair"];  // MPNet has a second separator between the texts
-  pair.insert(pair.begin() + 3, pair[2]);
-  return json;
-}
-
-bool is_bpe(Conversion conversion) {
-  return conversion == Conversion::roberta || conversion == Conversion::gpt2 || conversion == Conversion::qwen2 ||
-         conversion == Conversion::deberta;
-}
-
-}  // namespace
 
 std::string class_of_older_files(const fs::path& folder) {
   check(fs::is_directory(folder), "{} is not a folder: the tokenizer of a model is read from the model's folder",
@@ -142,8 +140,10 @@ Json convert_older_files(const fs::path& folder, const SettingsFile& settings, P
   for (const auto& [name, token] : known->special_names) config.special_names.emplace(name, token);
   if (is_bpe(known->conversion) && has_bpe(folder)) return convert_bpe(folder, known->conversion, settings, config);
   const bool is_bert = known->conversion == Conversion::bert || known->conversion == Conversion::mpnet;
-  if (is_bert && fs::exists(folder / "vocab.txt"))
-    return convert_vocabulary(folder / "vocab.txt", known->conversion, config);
+  if (is_bert && fs::exists(folder / "vocab.txt")) {
+    config.source = (folder / "vocab.txt").string();
+    return make_wordpiece_json(read_vocabulary(folder / "vocab.txt"), {}, known->conversion, config);
+  }
   const auto file = find_sentencepiece(folder);
   if (!is_bert && !is_bpe(known->conversion) && file) {
     config.source = file->string();

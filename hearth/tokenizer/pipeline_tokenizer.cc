@@ -31,13 +31,6 @@ bool is_ascii(std::string_view text) {
   return std::ranges::none_of(text, [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; });
 }
 
-// Bytes that are not UTF-8 become U+FFFD.
-std::string with_replacements(std::string_view text) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size();) io::append_utf8(result, read_code_point(text, at));
-  return result;
-}
-
 std::vector<std::int32_t> origins_of(std::string_view text, std::int32_t first) {
   std::vector<std::int32_t> origins(text.size());
   std::int32_t origin = first - 1;
@@ -74,6 +67,7 @@ PipelineTokenizer::PipelineTokenizer(PipelineConfig config)
     : config_(std::move(config)), raw_tokens_({}, {}), normalized_tokens_({}, {}), serial_(next_serial()) {
   build_nodes();
   complete_added_tokens();
+  post_processor_.check_ids(vocab_size_, config_.source + ": the post-processor");
   names_ = config_.special_names;
   names_.merge(guessed_names());
   raw_tokens_ = finder(false);
@@ -108,9 +102,17 @@ void PipelineTokenizer::complete_added_tokens() {
   for (AddedToken& token : tokens) {
     if (const std::int32_t id = model_->tokens().find(token.content); id != TokenTable::kNoToken) token.id = id;
     if (token.id < 0) token.id = static_cast<std::int32_t>(vocab_size_);
+    const std::string* other = model_->tokens().token(token.id);
+    check(!other || *other == token.content, "{}: the added token {} has the id {}, which is that of {}",
+          config_.source, io::excerpt(token.content), token.id, io::excerpt(other ? *other : ""));
     vocab_size_ = std::max(vocab_size_, std::int64_t{token.id} + 1);
   }
-  std::ranges::sort(tokens, {}, &AddedToken::id);
+  std::ranges::stable_sort(tokens, {}, &AddedToken::id);
+  const auto same = std::ranges::adjacent_find(tokens, {}, &AddedToken::id);
+  check(same == tokens.end() || same->content == std::next(same)->content,
+        "{}: the added tokens {} and {} have the same id, {}", config_.source,
+        io::excerpt(same == tokens.end() ? "" : same->content),
+        io::excerpt(same == tokens.end() ? "" : std::next(same)->content), same == tokens.end() ? 0 : same->id);
 }
 
 // A tokenizer.json alone does not say which token is which; its nodes and usual names tell.
@@ -281,13 +283,6 @@ void PipelineTokenizer::append_words(Words& words, TokenizedText& pieces) const 
       rest.remove_prefix(word.size());
     }
   }
-}
-
-void PipelineTokenizer::for_each_word(std::string_view text, const std::function<void(std::string_view)>& use) const {
-  const std::string normal = normalized(normalizer_.get(), text);
-  Words words(normal, nullptr, 0);
-  if (pre_tokenizer_) pre_tokenizer_->split(words);
-  for (const ByteRange& range : words.ranges()) use(words.text(range));
 }
 
 // Ids without a token are left out.

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,8 +62,6 @@ class PipelineTokenizer final : public Tokenizer {
 
   const PipelineConfig& config() const { return config_; }  // added tokens complete, sorted by id
   const Model& model() const { return *model_; }
-  // The words that the model would cut, which a trainer counts.
-  void for_each_word(std::string_view text, const std::function<void(std::string_view word)>& use) const;
 
  private:
   void build_nodes();

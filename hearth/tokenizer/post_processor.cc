@@ -41,6 +41,10 @@ std::vector<std::int32_t> read_ids(const Json& node, const std::string& name, co
   std::vector<std::int32_t> ids;
   const Json list = (*tokens)[name].value("ids", Json());
   check(list.is_array(), "{}: the special token {} has no \"ids\"", where, io::excerpt(name));
+  const Json texts = (*tokens)[name].value("tokens", list);
+  check(texts.is_array() && texts.size() == list.size(),
+        "{}: \"ids\" and \"tokens\" of the special token {} are not lists of the same length", where,
+        io::excerpt(name));
   for (const Json& id : list) {
     const bool is_id = id.is_number_integer() && 0 <= id.get<std::int64_t>() && id.get<std::int64_t>() < kMaxVocabulary;
     check(is_id, "{}: an id of the special token {} is not under {}", where, io::excerpt(name), kMaxVocabulary);
@@ -135,6 +139,14 @@ std::int64_t PostProcessor::special_tokens(bool pair) const {
   std::int64_t count = 0;
   for (const Part& part : pair ? pair_ : single_) count += std::ssize(part.ids);
   return count;
+}
+
+void PostProcessor::check_ids(std::int64_t vocab_size, const std::string& where) const {
+  for (const Template* parts : {&single_, &pair_})
+    for (const Part& part : *parts)
+      for (const std::int32_t id : part.ids)
+        check(id < vocab_size, "{}: the special token {} has the id {}, but the vocabulary has {} tokens", where,
+              io::excerpt(part.name), id, vocab_size);
 }
 
 std::optional<std::string> PostProcessor::first_special() const {

@@ -19,6 +19,7 @@ class PostProcessor {
   PostProcessor() = default;  // no special tokens; the types of a pair are 0 and 1
   PostProcessor(const io::Json& node, const std::string& where);
 
+  void check_ids(std::int64_t vocab_size, const std::string& where) const;  // of the special tokens
   std::int64_t special_tokens(bool pair) const;
   Encoding build(const TokenizedText& first) const { return build(single_, {&first, nullptr}); }
   Encoding build(const TokenizedText& first, const TokenizedText& second) const {

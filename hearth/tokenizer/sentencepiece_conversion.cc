@@ -8,8 +8,10 @@
 #include "hearth/base/check.h"
 #include "hearth/io/base64.h"
 #include "hearth/io/json.h"
+#include "hearth/tokenizer/metaspace.h"
 #include "hearth/tokenizer/tokenizer_json.h"
 #include "hearth/tokenizer/unicode.h"
+#include "hearth/tokenizer/unigram.h"
 
 namespace hearth::tokenizer {
 namespace {
@@ -21,13 +23,7 @@ using Type = SentencePieceModel::Type;
 constexpr std::string_view kSpace = "\u2581";
 constexpr int kExtraIds = 100;  // of T5
 
-struct ScoredToken {
-  std::string text;
-  double score = 0;
-};
-using ScoredTokens = std::vector<ScoredToken>;
-
-void append_pieces(const SentencePieceModel& model, std::size_t first, ScoredTokens& tokens) {
+void append_pieces(const SentencePieceModel& model, std::size_t first, std::vector<ScoredToken>& tokens) {
   for (std::size_t i = first; i < model.pieces.size(); ++i)
     tokens.push_back({model.pieces[i].text, static_cast<double>(model.pieces[i].score)});
 }
@@ -37,8 +33,8 @@ bool is_digit_and_comma(std::string_view text) {
   return text.size() >= 2 && text.back() == ',' && '0' <= text[text.size() - 2] && text[text.size() - 2] <= '9';
 }
 
-ScoredTokens tokens_of(const SentencePieceModel& model, Conversion conversion) {
-  ScoredTokens tokens;
+std::vector<ScoredToken> tokens_of(const SentencePieceModel& model, Conversion conversion) {
+  std::vector<ScoredToken> tokens;
   switch (conversion) {
     case Conversion::xlm_roberta:
       tokens = {{"<s>"}, {"<pad>"}, {"</s>"}, {"<unk>"}};
@@ -68,7 +64,7 @@ ScoredTokens tokens_of(const SentencePieceModel& model, Conversion conversion) {
 }
 
 // Every way to make a token of two others is a merge: those of better tokens first, then those of longer parts.
-Json make_merges(const SentencePieceModel& model, const ScoredTokens& tokens) {
+Json make_merges(const SentencePieceModel& model, const std::vector<ScoredToken>& tokens) {
   struct Merge {
     double score;
     std::int32_t left_length, right_length;
@@ -103,15 +99,19 @@ Json make_merges(const SentencePieceModel& model, const ScoredTokens& tokens) {
   return json;
 }
 
-Json make_model_node(const SentencePieceModel& model, const ScoredTokens& tokens, Conversion conversion,
+Json make_unigram_node(const std::vector<ScoredToken>& tokens, std::int32_t unk_id, bool byte_fallback) {
+  Json vocab = Json::array();
+  for (const auto& [text, score] : tokens) vocab.push_back(Json::array({text, score}));
+  return {{"type", "Unigram"}, {"unk_id", unk_id}, {"vocab", std::move(vocab)}, {"byte_fallback", byte_fallback}};
+}
+
+Json make_model_node(const SentencePieceModel& model, const std::vector<ScoredToken>& tokens, Conversion conversion,
                      const std::string& source) {
   const bool byte_fallback = conversion == Conversion::llama;
   if (model.kind == Kind::unigram) {
     const bool has_own = conversion == Conversion::xlm_roberta || conversion == Conversion::camembert;
     const std::int32_t unk_id = has_own ? 3 : conversion == Conversion::llama ? 0 : model.unk_id;
-    Json vocab = Json::array();
-    for (const auto& [text, score] : tokens) vocab.push_back(Json::array({text, score}));
-    return {{"type", "Unigram"}, {"unk_id", unk_id}, {"vocab", std::move(vocab)}, {"byte_fallback", byte_fallback}};
+    return make_unigram_node(tokens, unk_id, byte_fallback);
   }
   check(model.kind == Kind::bpe, "{} is a SentencePiece model of words or characters; unigram and BPE are supported",
         source);
@@ -178,13 +178,6 @@ Json make_normalizer_node(const SentencePieceModel& model, Conversion conversion
   return sequence("normalizers", std::move(steps));
 }
 
-Json make_metaspace(bool add_prefix_space) {
-  return {{"type", "Metaspace"},
-          {"replacement", kSpace},
-          {"prepend_scheme", add_prefix_space ? "always" : "never"},
-          {"split", true}};
-}
-
 Json make_pre_tokenizer_node(Conversion conversion, const SettingsFile& settings, bool add_prefix_space) {
   if (conversion == Conversion::llama) return nullptr;
   const Json metaspace = make_metaspace(add_prefix_space);
@@ -203,8 +196,8 @@ Json make_decoder_node(Conversion conversion, bool add_prefix_space) {
   return sequence("decoders", std::move(steps));
 }
 
-Json make_post_processor_node(const ScoredTokens& tokens, Conversion conversion, const SettingsFile& settings,
-                              const PipelineConfig& config) {
+Json make_post_processor_node(const std::vector<ScoredToken>& tokens, Conversion conversion,
+                              const SettingsFile& settings, const PipelineConfig& config) {
   const auto token = [&](const char* name) -> TokenId {
     const std::string& text = config.special_names.at(name);
     const auto found = std::ranges::find(tokens, text, &ScoredToken::text);
@@ -250,11 +243,21 @@ Json make_post_processor_node(const ScoredTokens& tokens, Conversion conversion,
 
 }  // namespace
 
+Json make_unigram_json(const std::vector<ScoredToken>& tokens, std::int32_t unk_id, Conversion conversion,
+                       const SettingsFile& settings, const PipelineConfig& config) {
+  Nodes nodes;
+  nodes.pre_tokenizer = make_metaspace(true);
+  nodes.post_processor = make_post_processor_node(tokens, conversion, settings, config);
+  nodes.decoder = make_metaspace(true);
+  nodes.model = make_unigram_node(tokens, unk_id, false);
+  return make_tokenizer_json(std::move(nodes));
+}
+
 Json convert_sentencepiece(const SentencePieceModel& model, Conversion conversion, const SettingsFile& settings,
                            PipelineConfig& config) {
   check(conversion != Conversion::llama || io::get_bool_or(settings.values, "legacy", true, settings.name),
         "{}: \"legacy\" false is supported with a tokenizer.json alone", settings.name);
-  const ScoredTokens tokens = tokens_of(model, conversion);
+  const std::vector<ScoredToken> tokens = tokens_of(model, conversion);
   const auto add = [&tokens_added = config.added_tokens](AddedToken token) {
     if (std::ranges::find(tokens_added, token.content, &AddedToken::content) == tokens_added.end())
       tokens_added.push_back(std::move(token));

@@ -4,6 +4,7 @@
 #include "hearth/tokenizer/pipeline_tokenizer.h"
 #include "hearth/tokenizer/sentencepiece_model.h"
 #include "hearth/tokenizer/settings_file.h"
+#include "hearth/tokenizer/unigram.h"
 
 namespace hearth::tokenizer {
 
@@ -11,5 +12,9 @@ namespace hearth::tokenizer {
 // added to the added tokens of `config`.
 io::Json convert_sentencepiece(const SentencePieceModel& model, Conversion conversion, const SettingsFile& settings,
                                PipelineConfig& config);
+
+// The same for a Unigram vocabulary alone, which a trainer may have made; there is no normalizer.
+io::Json make_unigram_json(const std::vector<ScoredToken>& tokens, std::int32_t unk_id, Conversion conversion,
+                           const SettingsFile& settings, const PipelineConfig& config);
 
 }  // namespace hearth::tokenizer

@@ -71,6 +71,13 @@ Json make_template(const std::vector<std::string>& single, const std::vector<std
           {"special_tokens", std::move(special)}};
 }
 
+Json make_byte_level(bool add_prefix_space, bool trim_offsets, bool use_regex) {
+  return {{"type", "ByteLevel"},
+          {"add_prefix_space", add_prefix_space},
+          {"trim_offsets", trim_offsets},
+          {"use_regex", use_regex}};
+}
+
 Json make_bert_normalizer(const NormalizerOptions& options) {
   return {{"type", "BertNormalizer"},
           {"clean_text", options.clean_text},

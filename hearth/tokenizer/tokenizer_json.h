@@ -30,6 +30,9 @@ using TokenId = std::pair<std::string, std::int32_t>;
 io::Json make_template(const std::vector<std::string>& single, const std::vector<std::string>& pair,
                        const std::vector<TokenId>& tokens);
 
+// ByteLevel: a pre-tokenizer, post-processor or decoder.
+io::Json make_byte_level(bool add_prefix_space, bool trim_offsets, bool use_regex);
+
 io::Json make_bert_normalizer(const NormalizerOptions& options);
 // BERT's tokenizer, as transformers makes it from a vocab.txt. `source` names the vocabulary in errors.
 io::Json make_bert_json(Vocabulary vocabulary, const NormalizerOptions& options, const SpecialNames& names,

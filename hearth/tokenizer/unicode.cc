@@ -110,6 +110,12 @@ std::int32_t count_code_points(std::string_view text) {
   return count;
 }
 
+std::string with_replacements(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) io::append_utf8(result, read_code_point(text, at));
+  return result;
+}
+
 std::u32string_view decomposition(char32_t c, Decomposing kind) {
   if (kind == Decomposing::compatible && has_trait(c, kHasCompatible)) return find_decomposition(kCompatible, c);
   return has_trait(c, kDecomposable) ? find_decomposition(kCanonical, c) : std::u32string_view();

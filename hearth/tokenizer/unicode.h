@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace hearth::tokenizer {
@@ -51,6 +52,7 @@ inline constexpr char32_t kCapitalIWithDot = 0x130, kDotAbove = 0x307;
 // Returns the code point that begins at text[at] and moves `at` behind it. A byte that is not UTF-8 gives U+FFFD.
 char32_t read_code_point(std::string_view text, std::size_t& at);
 std::int32_t count_code_points(std::string_view text);
+std::string with_replacements(std::string_view text);  // bytes that are not UTF-8 become U+FFFD
 
 enum class Decomposing { canonical, compatible };
 // The full decomposition; empty if there is none. Hangul syllables are not in the tables.

@@ -12,8 +12,6 @@
 namespace hearth::tokenizer {
 namespace {
 
-constexpr double kUnknownPenalty = 10;  // below the lowest score
-
 // The best way to cut the text before a place: its last token.
 struct Step {
   double score = 0;

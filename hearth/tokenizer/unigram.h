@@ -11,6 +11,11 @@
 
 namespace hearth::tokenizer {
 
+struct ScoredToken {
+  std::string text;
+  double score = 0;
+};
+
 // The tokens of a word are those with the largest sum of scores (logarithms of probabilities). A character that is in
 // no token is unknown; neighbouring unknown ones are one token, or a token for each byte (byte_fallback).
 class Unigram final : public Model {
@@ -20,6 +25,7 @@ class Unigram final : public Model {
     std::int32_t unk_id = TokenTable::kNoToken;
     bool byte_fallback = false;
   };
+  static constexpr double kUnknownPenalty = 10;  // an unknown character is that much below the lowest score
   Unigram(TokenTable tokens, Options options);
 
   void tokenize(std::string_view word, std::vector<Piece>& pieces) const override;

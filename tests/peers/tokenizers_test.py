@@ -1,8 +1,9 @@
 """Compares Hearth's tokenizers with Hugging Face's tokenizers library: tokenizers_test.py PRINT_TOKENS [NUMBER_OF_TEXTS]
 
 Trains a small tokenizer of each kind on the documentation, saves it as tokenizer.json, and gives random texts, pairs and
-every code point of Unicode to both. Older files (vocab.json with merges.txt, SentencePiece models) are compared with what
-transformers converts them to. Needs tokenizers 0.22.2, transformers 4.57.6 and sentencepiece.
+every code point of Unicode to both; then random truncations, windows of pairs and ids to decode, and hostile texts. Older
+files (vocab.json with merges.txt, SentencePiece models) are compared with what transformers converts them to, and so are
+folders that tokenizer classes of transformers have saved. Needs tokenizers 0.22.2, transformers 4.57.6 and sentencepiece.
 """
 import glob
 import json
@@ -203,6 +204,46 @@ WHOLE = {
 OLDER = {"xlm-roberta": xlm_roberta, "albert": albert, "deberta-v2": deberta_v2, "llama": llama, "t5": t5,
          "roberta-files": roberta_files, "gpt2-files": gpt2_files, "mpnet-files": mpnet_files}
 
+def saved(make, tokenizer_class, **arguments):
+    """A folder as save_pretrained of the class leaves it, with tokens that a user has added."""
+    def save(folder):
+        with tempfile.TemporaryDirectory() as older_files:
+            make(older_files)
+            tokenizer = getattr(transformers, tokenizer_class).from_pretrained(older_files, **arguments)
+        tokenizer.add_special_tokens({"additional_special_tokens": ["<a>", AddedToken("<0x41>", lstrip=True)]})
+        tokenizer.add_tokens(["|||EMAIL|||", AddedToken("Optimizer", single_word=True)])
+        tokenizer.save_pretrained(folder)
+        return transformers.AutoTokenizer.from_pretrained(folder).backend_tokenizer
+    return save
+
+
+def bert_files(folder):
+    bert().model.save(folder)
+
+
+def qwen_files(folder):
+    split_bpe(QWEN).model.save(folder)
+
+
+SAVED = {
+    "saved-bert-cased": saved(bert_files, "BertTokenizerFast", do_lower_case=False, strip_accents=True),
+    "saved-electra": saved(bert_files, "ElectraTokenizerFast"),
+    "saved-distilbert": saved(bert_files, "DistilBertTokenizerFast", tokenize_chinese_chars=False),
+    "saved-mpnet": saved(mpnet_files, "MPNetTokenizerFast"),
+    "saved-roberta": saved(roberta_files, "RobertaTokenizerFast", add_prefix_space=True),
+    "saved-roberta-untrimmed": saved(roberta_files, "RobertaTokenizerFast", trim_offsets=False),
+    "saved-gpt2": saved(gpt2_files, "GPT2TokenizerFast", add_prefix_space=True),
+    "saved-qwen2": saved(qwen_files, "Qwen2TokenizerFast"),
+    "saved-xlm-roberta": saved(xlm_roberta, "XLMRobertaTokenizerFast"),
+    "saved-albert": saved(albert, "AlbertTokenizerFast"),
+    "saved-albert-cased": saved(albert, "AlbertTokenizerFast", do_lower_case=False, keep_accents=True),
+    "saved-deberta-v2": saved(deberta_v2, "DebertaV2TokenizerFast", split_by_punct=True),
+    "saved-deberta-v2-lower": saved(deberta_v2, "DebertaV2TokenizerFast", do_lower_case=True),
+    "saved-llama": saved(llama, "LlamaTokenizerFast"),
+    "saved-llama-ends": saved(llama, "LlamaTokenizerFast", add_eos_token=True, add_bos_token=False),
+    "saved-t5": saved(t5, "T5TokenizerFast"),
+}
+
 SPECIAL = ["<s>", "</s>", "<mask>", "<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]", "<|endoftext|>",
            "<|im_start|>", "<0x41>", "<a>", "|||EMAIL|||", "Optimizer", "\u00e9t\u00e9"]
 SPACES = [" "] * 30 + ["  ", "   ", "\t", "\n", "\r\n", "\n\n", "\u00a0", "\u2003", "\u3000", "\u200b", "\u2581", ""]
@@ -252,24 +293,81 @@ def texts_for(generator, count):
     return texts + ["".join(code_points[i:i + 64]) for i in range(0, len(code_points), 64)]
 
 
+def hostile_texts():
+    """Texts that are longer or stranger than any that users mean to have."""
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
+    controls = "".join(map(chr, range(0x20))) + "\x7f" + "".join(map(chr, range(0x80, 0xA0)))
+    arabic, hebrew = "\u0627\u0644\u0644\u063a\u0629", "\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd"
+    return [
+        controls, "a" + "b".join(controls) + "c", "\u202e" + arabic + "\u202c x \u2067" + hebrew + "\u2069", arabic * 50,
+        "e" + "\u0301\u0323\u0308" * 60, "\u0301" * 100, family * 40, "\U0001f1e9\U0001f1ea" * 21, "\U0001f44d\U0001f3fd" * 9,
+        " " * 1000, " " * 9 + "a" + " " * 17 + "b" + " " * 33, "\t" * 50 + "\n" * 50 + "\r\n" * 20, "\u00a0" * 40 + "\u3000" * 40,
+        "\u200b\u200c\u200d\ufeff" * 20, "x" * 100000, "hearth" * 16000, "\u00e9" * 30000, "\u4e2d\u6587" * 20000,
+        "1234567890" * 5000, "!?" * 20000, "a " * 20000, "\U0010ffff" * 300, "\ufffe\uffff\ufdd0", "\u0f73\u0f71\u0f72" * 20,
+        "\uac00\u11a8\u1100\u1161\u11a8" * 30, "\ufdfa" * 30, "\u0958\u095f" * 9, "\u2581" * 30, " \u2581 \u2581\u2581 a\u2581b \u2581",
+        "<s></s><mask><pad><unk>" * 20, "[CLS] [MASK] [SEP][PAD][UNK]" * 20, "a<mask>b <mask> c<mask>", " <mask> ", "<mask>\n<mask>",
+        "<|endoftext|>" * 9 + " <|endoftext|> x", "<|im_start|>user\n<|im_end|>", "<s", "</s", "<<s>>", "[[MASK]]", "<0x41><0xFF><0x>",
+        "<S> [mask] <MASK> [cls]", "\uff1cs\uff1e", "<s\u0301>", "\u0130" * 40 + "\u0131\u03a3\u03c2\u1e9e\u00df", "\ufb03\u2163\u33c7\u3300\u32ff",
+    ]
+
+
+def requests_for(generator, tokenizer, count):
+    """Truncations, windows of pairs, and ids to decode."""
+    requests = []
+    vocab_size = max(tokenizer.get_vocab().values()) + 1
+    single, pair = tokenizer.num_special_tokens_to_add(False), tokenizer.num_special_tokens_to_add(True)
+
+    def length(text):
+        return len(tokenizer.encode(text, add_special_tokens=False).ids)
+    for _ in range(count):
+        first, second = random_text(generator), " ".join(random_text(generator) for _ in range(generator.randrange(1, 4)))
+        requests.append({"text": second, "pair": None, "max_length": single + generator.randrange(0, length(second) + 3)})
+        requests.append({"text": first, "pair": second,
+                         "max_length": pair + generator.randrange(0, length(first) + length(second) + 3)})
+        room = generator.randrange(1, length(second) + 3)
+        requests.append({"text": first, "pair": second, "max_length": pair + length(first) + room,
+                         "stride": generator.randrange(0, room)})
+        ids = [generator.randrange(0, vocab_size) for _ in range(generator.randrange(0, 30))]
+        requests.append({"ids": ids, "skip_special_tokens": generator.random() < 0.5})
+    return requests
+
+
+def json_of(encoding):
+    return {"ids": encoding.ids, "type_ids": encoding.type_ids, "offsets": [list(o) for o in encoding.offsets]}
+
+
+def expected_answer(tokenizer, request):
+    if "ids" in request:
+        return {"decoded": tokenizer.decode(request["ids"], skip_special_tokens=request["skip_special_tokens"])}
+    stride = request.get("stride")
+    tokenizer.enable_truncation(request["max_length"], stride=stride or 0,
+                                strategy="longest_first" if stride is None else "only_second")
+    encoding = tokenizer.encode(request["text"], request["pair"])
+    tokenizer.no_truncation()
+    return json_of(encoding) if stride is None else {"windows": [json_of(e) for e in [encoding, *encoding.overflowing]]}
+
+
 def expected_of(tokenizer, texts):
     encodings = tokenizer.encode_batch([tuple(text) if isinstance(text, list) else text for text in texts])
     decoded = tokenizer.decode_batch([encoding.ids for encoding in encodings])
-    return [{"ids": e.ids, "type_ids": e.type_ids, "offsets": [list(o) for o in e.offsets], "decoded": d}
-            for e, d in zip(encodings, decoded, strict=True)]
+    return [{**json_of(e), "decoded": d} for e, d in zip(encodings, decoded, strict=True)]
 
 
 def differences(program, name, tokenizer, folder, count):
-    texts = texts_for(random.Random(name), count)
+    generator = random.Random(name)
+    texts = texts_for(generator, count) + hostile_texts()
+    requests = requests_for(generator, tokenizer, max(10, count // 100))
     path = os.path.join(folder, "texts.txt")
     with open(path, "w") as file:
-        file.writelines(json.dumps(text) + "\n" for text in texts)
+        file.writelines(json.dumps(request) + "\n" for request in texts + requests)
     run = subprocess.run([program, folder, path], capture_output=True, text=True)
     if run.returncode != 0:
         print(f"{name}: {run.stderr.strip()}")
         return len(texts)
+    answers = expected_of(tokenizer, texts) + [expected_answer(tokenizer, request) for request in requests]
+    texts += requests
     wrong = 0
-    for text, expected, line in zip(texts, expected_of(tokenizer, texts), run.stdout.splitlines(), strict=True):
+    for text, expected, line in zip(texts, answers, run.stdout.splitlines(), strict=True):
         found = json.loads(line)
         if found == expected:
             continue
@@ -277,7 +375,7 @@ def differences(program, name, tokenizer, folder, count):
         if wrong <= 3:
             key = next(key for key in expected if expected[key] != found[key])
             print(f"{name}: {key} of {json.dumps(text)[:400]}\n  library {expected[key]}\n  hearth  {found[key]}"[:3000])
-    print(f"{name}: {wrong} of {len(texts)} texts differ", flush=True)
+    print(f"{name}: {wrong} of {len(texts)} differ, {len(requests)} of them truncations, windows and ids", flush=True)
     return wrong
 
 
@@ -286,7 +384,7 @@ def main():
     only = sys.argv[3:]
     transformers.logging.set_verbosity_error()
     wrong = 0
-    for name, make in {**WHOLE, **OLDER}.items():
+    for name, make in {**WHOLE, **OLDER, **SAVED}.items():
         if only and name not in only:
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -103,17 +103,6 @@ TEST(LoadTokenizer, RefusesNodesThatItDoesNotKnow) {
             std::string::npos);
 }
 
-TEST(LoadTokenizer, RefusesSequencesThatAreTooDeep) {
-  io::Json node = {{"type", "NFC"}};
-  for (int i = 0; i < 40; ++i) node = {{"type", "Sequence"}, {"normalizers", io::Json::array({node})}};
-  io::Json json = io::read_json(kFixtures / "added" / "tokenizer.json");
-  json["normalizer"] = node;
-  Folder folder;
-  folder.with("tokenizer.json", io::dump_json(json, io::kOneLine));
-  EXPECT_EQ(load_error(folder), (folder.path() / "tokenizer.json").string() +
-                                    ": the normalizer: sequences are nested more than 16 levels deep");
-}
-
 TEST(LoadTokenizer, RefusesModelsThatContradictThemselves) {
   Folder folder;
   const auto error_of_model = [&](const std::string& model) {

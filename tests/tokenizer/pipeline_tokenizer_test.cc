@@ -29,6 +29,7 @@ TEST(PipelineTokenizer, GivesTheLibrarysTokensOfEveryKind) {
   int kinds = 0;
   for (const auto& folder : fs::directory_iterator(kGoldens)) {
     SCOPED_TRACE(folder.path().string());
+    EXPECT_EQ(io::read_json(folder.path() / "cases.json")["cases"].size(), 100u);
     expect_goldens(*load_tokenizer(folder.path()), folder.path());
     ++kinds;
   }
@@ -45,8 +46,24 @@ TEST(PipelineTokenizer, SavesEveryNodeAsItWasRead) {
   }
 }
 
-// vocab.json and merges.txt, which a saved tokenizer has too, give the same tokens.
-TEST(PipelineTokenizer, ReadsMergesAndVocabulary) {
+// vocab.json with merges.txt and SentencePiece models, made by the real libraries; transformers has converted them.
+TEST(PipelineTokenizer, ConvertsOlderFilesAsTransformersDoes) {
+  int kinds = 0;
+  for (const auto& folder : fs::directory_iterator(kFixtures / "older")) {
+    SCOPED_TRACE(folder.path().string());
+    const auto tokenizer = load_tokenizer(folder.path());
+    expect_goldens(*tokenizer, folder.path());
+    Json converted = io::read_json(folder.path() / "cases.json")["converted"], own = config_of(tokenizer).nodes;
+    pipeline_of(tokenizer).model().write(own["model"]);
+    for (const char* key : {"normalizer", "pre_tokenizer", "post_processor", "decoder", "model"})
+      EXPECT_EQ(nlohmann::json(own[key]), nlohmann::json(converted[key])) << key;
+    ++kinds;
+  }
+  EXPECT_EQ(kinds, 4);
+}
+
+// A saved tokenizer has vocab.json and merges.txt, too.
+TEST(PipelineTokenizer, SavesMergesAndVocabulary) {
   TemporaryPlace place;
   load_tokenizer(kGoldens / "roberta-bpe")->save(place.path());
   for (const char* name : {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"})
