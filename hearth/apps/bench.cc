@@ -179,8 +179,8 @@ int bench_all_reduce(std::span<const std::string> words, const comm::World& worl
   training.num_threads = run.threads;
   return run_in_team(training, world, [&](const parallel::Team& team) {
     const std::string backend(team.group().backend());
-    const bench::Communication by{
-        backend, team.size() > 1 ? comm::load_plugin(backend, world.launcher).library : "one process", team.size()};
+    const bench::Communication by{backend, team.size() > 1 ? comm::load_plugin(backend, world).library : "one process",
+                                  team.size()};
     const auto rows = bench::bench_all_reduce(team.group(), options);
     return run.end(bench::to_json(rows, by), bench::to_text(rows, by));
   });
