@@ -69,7 +69,8 @@ double reduced(const parallel::Team& team, double value, comm::ReduceOp op) {
 double seconds_waited(const Profiler& profiler) {
   double seconds = 0;
   for (const Profiler::Total& total : profiler.totals())
-    if (total.name == parallel::kWaitingForGradients || total.name == parallel::kGatheringWeights)
+    if (total.name == parallel::kWaitingForGradients || total.name == parallel::kSummingGradients ||
+        total.name == parallel::kGatheringWeights)
       seconds += total.seconds;
   return seconds;
 }
@@ -96,6 +97,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
 
   TrainBenchResult result;
   result.options = options;
+  result.options.distribution.partition.sharded = ddp.partition().sharded();
   result.ranks = team.size();
   result.backend = team.group().backend();
   std::optional<Profiler> profiler;
