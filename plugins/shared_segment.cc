@@ -26,7 +26,8 @@ constexpr long kAskNanoseconds = 20'000'000;  // between two questions whether t
 
 void* map(int descriptor, std::size_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (memory == MAP_FAILED) fail(std::to_string(bytes >> 20) + " MiB of shared memory cannot be mapped");
+  if (memory == MAP_FAILED)
+    fail(std::to_string(bytes >> 20) + " MiB of shared memory cannot be mapped, use --ddp_backend gloo");
   madvise(memory, bytes, MADV_HUGEPAGE);  // where the system grants them to shared memory
   return memory;
 }
@@ -47,11 +48,11 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 NewSegment::NewSegment(std::size_t bytes) {
   const int descriptor = memfd_create("hearth", MFD_CLOEXEC);
-  if (descriptor < 0) fail("the system gives no shared memory");
+  if (descriptor < 0) fail("the system gives no shared memory, use --ddp_backend gloo");
   struct stat file {};
   if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0 || fstat(descriptor, &file) != 0) {
     close(descriptor);
-    fail("the system gives no " + std::to_string(bytes >> 20) + " MiB of shared memory");
+    fail("the system gives no " + std::to_string(bytes >> 20) + " MiB of shared memory, use --ddp_backend gloo");
   }
   address_ = {getpid(), descriptor, bytes, file.st_dev, file.st_ino};
   memory_ = map(descriptor, bytes);

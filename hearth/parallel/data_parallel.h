@@ -9,7 +9,7 @@ namespace hearth::parallel {
 
 // Whether the ranks shard the optimizer without being asked to: they share memory, so that each updates its part of
 // weights that exist once, and the optimizer can be sharded.
-bool shards_by_itself(const Team& team, std::string_view optimizer, DType wire);
+HEARTH_API bool shards_by_itself(const Team& team, std::string_view optimizer, DType wire);
 
 // Data-parallel training of one model: gradients averaged over the ranks, and the optimizer that applies them.
 class HEARTH_API DataParallel : public DistributedDataParallel, public ShardedOptimizer {

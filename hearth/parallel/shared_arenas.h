@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearth/autograd/parameter.h"
+#include "hearth/base/api.h"
 #include "hearth/optim/optimizer.h"
 #include "hearth/parallel/team.h"
 
@@ -13,7 +14,7 @@ namespace hearth::parallel {
 // The arenas of a model in memory that the ranks of one host share: the gradients of each rank, which the others read,
 // and, if asked for, one array of master weights that all ranks use. Each rank then updates its part of that array, and
 // nothing is sent. Each rank has weights of its own again when its SharedArenas end.
-class SharedArenas {
+class HEARTH_API SharedArenas {
  public:
   // Moves the arenas of `parameters` there; shared weights are those of rank 0. Null if the team cannot share memory.
   // Every rank must call it.

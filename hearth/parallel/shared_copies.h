@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearth/autograd/parameter.h"
+#include "hearth/base/api.h"
 #include "hearth/parallel/partition.h"
 #include "hearth/parallel/team.h"
 
@@ -12,7 +13,7 @@ namespace hearth::parallel {
 
 // The 16-bit copies of weights that the ranks of one host share (SharedArenas::has_weights): the copies exist once, and
 // after an update each rank rebuilds a part of them. shared_copies.cc describes how.
-class SharedCopies {
+class HEARTH_API SharedCopies {
  public:
   SharedCopies(ParameterStore& parameters, const Partition& partition, Team team);
   ~SharedCopies();  // drops the shared copies; each rank makes its own at their next use
