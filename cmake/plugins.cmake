@@ -9,7 +9,7 @@ set(plugins_built "")
 set(plugins_missing "")
 set(plugins_known "")
 
-# hearth_plugin(NAME SOURCES file... HEADER file INCLUDES folder... LIBRARY name FOLDERS folder... PACKAGE to install
+# hearth_plugin(NAME SOURCES file... [HEADER file INCLUDES folder... LIBRARY name FOLDERS folder...] PACKAGE to install
 #               [RPATH folder...] [DEFINITIONS ...])
 # The header and the library are looked for only in the folders given, because those of every MPI have the same names.
 # RPATH: where the plug-in finds its library; an installed plug-in does not look into the build folder.
@@ -17,9 +17,11 @@ function(hearth_plugin name)
   cmake_parse_arguments(ARG "" "HEADER;LIBRARY;PACKAGE" "SOURCES;INCLUDES;FOLDERS;RPATH;DEFINITIONS" ${ARGN})
   string(APPEND plugins_known "\n      {\"${name}\", \"${ARG_PACKAGE}\"},")
   set(plugins_known ${plugins_known} PARENT_SCOPE)
-  find_path(HEARTH_${name}_INCLUDE ${ARG_HEADER} PATHS ${ARG_INCLUDES} NO_DEFAULT_PATH)
-  find_library(HEARTH_${name}_LIBRARY ${ARG_LIBRARY} PATHS ${ARG_FOLDERS} NO_DEFAULT_PATH)
-  if(NOT HEARTH_${name}_INCLUDE OR NOT HEARTH_${name}_LIBRARY)
+  if(ARG_LIBRARY)
+    find_path(HEARTH_${name}_INCLUDE ${ARG_HEADER} PATHS ${ARG_INCLUDES} NO_DEFAULT_PATH)
+    find_library(HEARTH_${name}_LIBRARY ${ARG_LIBRARY} PATHS ${ARG_FOLDERS} NO_DEFAULT_PATH)
+  endif()
+  if(ARG_LIBRARY AND (NOT HEARTH_${name}_INCLUDE OR NOT HEARTH_${name}_LIBRARY))
     list(APPEND plugins_missing "${name} (${ARG_PACKAGE})")
     set(plugins_missing ${plugins_missing} PARENT_SCOPE)
     return()
@@ -66,6 +68,7 @@ list(TRANSFORM oneccl APPEND /lib OUTPUT_VARIABLE oneccl_folders)
 # The first known plug-in of a backend that is there serves ranks of launchers that have none of their own.
 hearth_plugin(gloo SOURCES gloo.cc HEADER gloo/allreduce.h LIBRARY gloo PACKAGE "the package libgloo-dev"
   INCLUDES /usr/include /usr/local/include FOLDERS /usr/lib ${multiarch} /usr/local/lib)
+hearth_plugin(shm SOURCES shm.cc shared_segment.cc messages.cc PACKAGE "Hearth again: it is built with the program")
 hearth_plugin(mpi_mpich SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpich
   PACKAGE "the packages mpich and libmpich-dev"
   INCLUDES /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/mpich FOLDERS ${multiarch}
@@ -78,7 +81,7 @@ hearth_plugin(mpi_openmpi SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpi
   PACKAGE "the packages openmpi-bin and libopenmpi-dev"
   INCLUDES ${multiarch}/openmpi/include FOLDERS ${multiarch}/openmpi/lib
   DEFINITIONS HEARTH_MPI="Open MPI" HEARTH_MPI_LAUNCHER="openmpi" OMPI_SKIP_MPICXX)
-hearth_plugin(ccl SOURCES ccl.cc ccl_messages.cc environment.cc HEADER oneapi/ccl.hpp LIBRARY ccl
+hearth_plugin(ccl SOURCES ccl.cc messages.cc environment.cc HEADER oneapi/ccl.hpp LIBRARY ccl
   PACKAGE "oneccl-cpu-devel==2021.16.2 with pip"
   INCLUDES ${oneccl_includes} FOLDERS ${oneccl_folders} RPATH "$ORIGIN/.." ${oneccl_folders})
 

@@ -181,6 +181,10 @@ const char* poll(void*, void* request, int* done) {
   });
 }
 
+const char* share(void* backend, std::size_t bytes, void** memory) {
+  return answer([&] { *memory = backend_of(backend).share(bytes); });
+}
+
 void leave(void* backend) {
   const std::unique_ptr<Backend> left(static_cast<Backend*>(backend));
   answer([&] { left->leave(); });
@@ -267,6 +271,8 @@ const HearthCommPlugin* plugin_of(const Description& description, MakeBackend ma
                                           send,
                                           recv,
                                           poll,
+                                          kept.unshare == nullptr ? nullptr : share,
+                                          kept.unshare,
                                           leave};
   make_backend = make;
   return &plugin;

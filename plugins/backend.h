@@ -87,6 +87,8 @@ class Backend {
   virtual void barrier() = 0;
   virtual std::unique_ptr<Request> send(const void* data, std::size_t bytes, int to, int tag) = 0;
   virtual std::unique_ptr<Request> recv(void* data, std::size_t bytes, int from, int tag) = 0;
+  // Memory of all ranks; only where Description::unshare is set.
+  virtual void* share(std::size_t) { throw std::runtime_error("these ranks cannot share memory"); }
   virtual void leave() = 0;
 
   KeptBuffer packed, unpacked;  // for buffers of all ranks that are larger than a message
@@ -106,8 +108,9 @@ struct Description {
   const char* name;
   std::string library;
   int preference = 0;
-  const char* (*refusal)(const char* launcher) = nullptr;
+  const char* (*refusal)(const char* launcher, int several_hosts) = nullptr;
   bool overlaps_without_threads = false;
+  void (*unshare)(void* memory, std::size_t bytes) = nullptr;
 };
 
 using MakeBackend = std::unique_ptr<Backend> (*)(const World&);

@@ -12,8 +12,8 @@
 #include <oneapi/ccl.hpp>
 
 #include "plugins/backend.h"
-#include "plugins/ccl_messages.h"
 #include "plugins/environment.h"
+#include "plugins/messages.h"
 
 namespace hearth::plugins {
 namespace {
@@ -47,6 +47,17 @@ ccl::reduction op_of(Op op) {
   }
   throw std::runtime_error("an operation of another version of Hearth");
 }
+
+constexpr auto kBytes = ccl::datatype::uint8;
+
+class CclRequest : public Request {
+ public:
+  explicit CclRequest(ccl::event event) : event_(std::move(event)) {}
+  bool done() override { return event_.test(); }
+
+ private:
+  ccl::event event_;
+};
 
 const void* a_symbol_of_ccl() { return reinterpret_cast<const void*>(&ccl::get_library_version); }
 
@@ -182,11 +193,17 @@ class CclBackend : public Backend {
   void barrier() override { wait(ccl::barrier(*comm_)); }
 
   std::unique_ptr<Request> send(const void* data, std::size_t bytes, int to, int tag) override {
-    return outboxes_.try_emplace(to, to, *comm_).first->second.send(data, bytes, tag);
+    const auto start = [this, to](const void* from, std::size_t size) -> std::unique_ptr<Request> {
+      return std::make_unique<CclRequest>(ccl::send(const_cast<void*>(from), size, kBytes, to, *comm_));
+    };
+    return outboxes_.try_emplace(to, start).first->second.send(data, bytes, tag);
   }
 
   std::unique_ptr<Request> recv(void* data, std::size_t bytes, int from, int tag) override {
-    return inboxes_.try_emplace(from, from, *comm_).first->second.recv(data, bytes, tag);
+    const auto start = [this, from](void* to, std::size_t size) -> std::unique_ptr<Request> {
+      return std::make_unique<CclRequest>(ccl::recv(to, size, kBytes, from, *comm_));
+    };
+    return inboxes_.try_emplace(from, from, start).first->second.recv(data, bytes, tag);
   }
 
   void leave() override {
@@ -227,7 +244,7 @@ std::string version() {
          std::to_string(found.update);
 }
 
-const char* refusal(const char*) {
+const char* refusal(const char*, int) {
   const char* const workers = std::getenv("CCL_WORKER_COUNT");
   char* end = nullptr;
   const bool is_set = workers != nullptr && std::strtol(workers, &end, 10) > 0 && *end == '\0';
@@ -241,7 +258,7 @@ const char* refusal(const char*) {
 
 HEARTH_EXPORT const HearthCommPlugin* hearth_comm_plugin() {
   using namespace hearth::plugins;
-  return plugin_of<CclBackend>({.name = "ccl", .library = version(), .preference = 3, .refusal = refusal});
+  return plugin_of<CclBackend>({.name = "ccl", .library = version(), .preference = 4, .refusal = refusal});
 }
 
 HEARTH_EXPORT const char* hearth_comm_setvars() {

@@ -240,7 +240,7 @@ std::string version() {
                                                                                    : HEARTH_MPI;
 }
 
-const char* refusal(const char* launcher) {
+const char* refusal(const char* launcher, int) {
   const std::string name = launcher;
   return name == "none" || name == "environment"
              ? "needs processes started by mpirun: use mpirun, or --ddp_backend gloo"
@@ -252,5 +252,5 @@ const char* refusal(const char* launcher) {
 
 HEARTH_EXPORT const HearthCommPlugin* hearth_comm_plugin() {
   using namespace hearth::plugins;
-  return plugin_of<MpiBackend>({.name = "mpi", .library = version(), .preference = 2, .refusal = refusal});
+  return plugin_of<MpiBackend>({.name = "mpi", .library = version(), .preference = 3, .refusal = refusal});
 }

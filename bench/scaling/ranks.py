@@ -4,7 +4,8 @@ much of the communication hides behind backward. ranks.py HEARTH [options]
 
 The batch of all ranks together is the same throughout. Communication is the time that `hearth bench allreduce` takes for
 the bytes of a step when nothing else runs; exposed is what the rank that came last waited for it in a step, hidden the
-rest. "For slower ranks" is what ranks waited, on average, for the slowest."""
+rest. "For slower ranks" is what ranks waited, on average, for the slowest. Over shm gradients are summed where they are,
+after backward: all of that is exposed."""
 
 import argparse
 import json
@@ -51,7 +52,7 @@ def main():
                 train += ["--ddp_wire_dtype", args.wire]
             steps[ranks, cores].append(measure(args.hearth, ranks, cores, train, args.ddp_backend))
     for ranks, cores in settings:
-        if ranks > 1:
+        if ranks > 1 and args.ddp_backend != "shm":
             size = statistics.mean(turn["bytes_sent_per_step"] for turn in steps[ranks, cores])
             message = ["allreduce", "--sizes", str(int(size)), "--rounds", "3", "--dtype", args.wire]
             messages[ranks, cores] = measure(args.hearth, ranks, cores, message, args.ddp_backend)["seconds"]
@@ -60,11 +61,12 @@ def main():
           "| for slower ranks |\n|---|---|---|---|---|---|---|---|")
     for key in settings:
         row = f"| {key[0]} | {key[1]} | {rate[key]:.0f} | {rate[key] / rate[settings[0]]:.2f} |"
-        if key in messages:
+        if key[0] > 1:
             exposed = statistics.mean(turn["seconds_exposed_per_step"] for turn in steps[key])
             slower = statistics.mean(turn["seconds_waited_per_step"] for turn in steps[key]) - exposed
-            row += (f" {messages[key]:.3f} s | {exposed:.3f} s | {100 * (1 - exposed / messages[key]):.0f}% "
-                    f"| {slower:.3f} s |")
+            message = f"{messages[key]:.3f} s" if key in messages else ""
+            hidden = f"{100 * (1 - exposed / messages[key]):.0f}%" if key in messages else ""
+            row += f" {message} | {exposed:.3f} s | {hidden} | {slower:.3f} s |"
         else:
             row += " | | | |"
         print(row, flush=True)

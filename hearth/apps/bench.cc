@@ -135,6 +135,8 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   run.arguments.add("in_turn", &in_turn,
                     "before each timed step print the times so far as a JSON line and stop until SIGCONT; for "
                     "bench/in_turn.py, which compares programs step by step");
+  run.arguments.add("profile", &options.profile,
+                    "folder for profile.json and trace.json: where the time of the timed steps goes");
   run.add_communication(training);
   run.arguments
       .add("ddp_bucket_cap_mb", &training.ddp_bucket_cap_mb,
@@ -177,8 +179,8 @@ int bench_all_reduce(std::span<const std::string> words, const comm::World& worl
   training.num_threads = run.threads;
   return run_in_team(training, world, [&](const parallel::Team& team) {
     const std::string backend(team.group().backend());
-    const bench::Communication by{
-        backend, team.size() > 1 ? comm::load_plugin(backend, world.launcher).library : "one process", team.size()};
+    const bench::Communication by{backend, team.size() > 1 ? comm::load_plugin(backend, world).library : "one process",
+                                  team.size()};
     const auto rows = bench::bench_all_reduce(team.group(), options);
     return run.end(bench::to_json(rows, by), bench::to_text(rows, by));
   });

@@ -12,6 +12,7 @@
 #include "hearth/cpu/parallel.h"
 #include "hearth/models/memory_estimate.h"
 #include "hearth/optim/optimizers.h"
+#include "hearth/parallel/data_parallel.h"
 #include "hearth/train/batch_size.h"
 #include "hearth/train/training_plan.h"
 
@@ -25,8 +26,13 @@ std::string gib(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1 << 3
 // The memory of a run, by the batch size and some of its settings.
 class Run {
  public:
-  Run(const models::Pretrained& model, const TrainingArguments& args, const Dataset& data, int ranks)
-      : model_(model), args_(args), data_(data), ranks_(ranks), items_(by_length(data)) {}
+  Run(const models::Pretrained& model, const TrainingArguments& args, const Dataset& data, const parallel::Team& team)
+      : model_(model),
+        args_(args),
+        data_(data),
+        ranks_(team.size()),
+        shards_by_itself_(parallel::shards_by_itself(team, args.optim, args.ddp_wire_dtype)),
+        items_(by_length(data)) {}
 
   enum class Items { longest, typical };  // typical: every length as often as in the data
   models::MemoryEstimate estimate(std::int64_t batch, Items kind) const { return estimate(args_, batch, kind); }
@@ -55,7 +61,7 @@ class Run {
       fitting.push_back(fmt::format("--per_device_train_batch_size {} (--auto_find_batch_size chooses it)", smaller));
     offer("--gradient_checkpointing", !args_.gradient_checkpointing, &TrainingArguments::gradient_checkpointing);
     offer("--bf16", args_.train_dtype() == DType::f32, &TrainingArguments::bf16);
-    offer("--sharded_optimizer", ranks_ > 1 && !args_.sharded_optimizer && optim::can_shard(args_.optim),
+    offer("--sharded_optimizer", ranks_ > 1 && !is_sharded(args_) && optim::can_shard(args_.optim),
           &TrainingArguments::sharded_optimizer);
     if (!fitting.empty()) return fmt::format("any of these would fit: {}", fmt::join(fitting, ", "));
     all.insert(all.end(), {"--optim adafactor", "--freeze_layers", "a smaller model"});
@@ -71,7 +77,7 @@ class Run {
     plan.dtype = args.train_dtype();
     plan.gradient_checkpointing = args.gradient_checkpointing;
     plan.moments = optim::moments_per_weight(optimizer_options(args));
-    plan.shards = args.sharded_optimizer ? ranks_ : 1;
+    plan.shards = is_sharded(args) ? ranks_ : 1;
     plan.threads = cpu::num_threads();
     return models::estimate_memory(model_, plan);
   }
@@ -83,10 +89,13 @@ class Run {
     return data_.collate(chosen, 0);
   }
 
+  bool is_sharded(const TrainingArguments& args) const { return args.sharded_optimizer || shards_by_itself_; }
+
   const models::Pretrained& model_;
   const TrainingArguments& args_;
   const Dataset& data_;
   std::int64_t ranks_;
+  bool shards_by_itself_;
   std::vector<std::int64_t> items_;  // longest first
 };
 
@@ -104,7 +113,7 @@ std::int64_t check_memory(const models::Pretrained& model, const TrainingArgumen
   const double room = team.smallest(static_cast<double>(own.bytes));  // no rank takes memory before all have measured
   const std::string available = fmt::format("{} may be taken by each process (the limit of {})", gib(room),
                                             room < static_cast<double>(own.bytes) ? "another rank" : own.bound);
-  const Run run(model, args, data, team.size());
+  const Run run(model, args, data, team);
   std::int64_t batch = args.per_device_train_batch_size;
   if (args.auto_find_batch_size) {
     batch = std::max<std::int64_t>(1, run.largest_batch(batch, room));

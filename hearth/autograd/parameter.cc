@@ -92,17 +92,24 @@ void ParameterStore::allocate() {
     parameter->offset = size_;
     size_ = parameter->arena_end();
   }
-  master_ = Tensor({size_}, DType::f32);
-  grad_ = Tensor({size_}, DType::f32);
+  move_arenas(Tensor({size_}, DType::f32), Tensor({size_}, DType::f32));
   for (const auto& parameter : parameters_) {
     if (!parameter->trainable) {
       parameter->store_as(DType::f32);
       continue;
     }
-    const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
     // Optimizers and norms run over whole arenas, so the gaps between parameters must be zero.
+    const std::int64_t end = parameter->offset + parameter->shape.size();
     master_.slice(end, parameter->arena_end()).fill_zero();
     grad_.slice(end, parameter->arena_end()).fill_zero();
+  }
+}
+
+void ParameterStore::move_arenas(const Tensor& master, const Tensor& grad) {
+  master_ = master;
+  grad_ = grad;
+  for (Parameter* parameter : trainable()) {
+    const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
     parameter->master = master_.slice(begin, end).reshape(parameter->shape);
     parameter->grad = grad_.slice(begin, end).reshape(parameter->shape);
   }

@@ -80,6 +80,8 @@ class HEARTH_API ParameterStore {
   // and not the others is an Error.
   void freeze(const std::function<bool(std::string_view name)>& chosen);
   void allocate();  // contents are undefined until weights are loaded or initialised and gradients written
+  // The arenas lie in this memory from now on. The caller has copied what is still needed.
+  void move_arenas(const Tensor& master, const Tensor& grad);
   bool is_allocated() const { return master_.defined(); }
   void check_allocated() const;  // an Error says how to allocate
 

@@ -69,7 +69,7 @@ constexpr std::array kVariables{
     EnvironmentVariable{"HEARTH_JOB_TOKEN", "random word that the ranks of one job share, set by `hearth launch`"},
     EnvironmentVariable{"HEARTH_PROGRESS_PIPE", "pipe for a rank's progress bar, set by `hearth launch`"},
     EnvironmentVariable{"HEARTH_PLUGIN_PATH", "folders searched first for communication plug-ins"},
-    EnvironmentVariable{"HEARTH_TAKE_TURNS", "0: ranks that have one hardware thread each stay on it"},
+    EnvironmentVariable{"HEARTH_TAKE_TURNS", "0: ranks of one host stay on the hardware threads that they were given"},
     EnvironmentVariable{"RANK", "rank of this process, set by torchrun"},
     EnvironmentVariable{"LOCAL_RANK", "rank on this host, set by torchrun"},
     EnvironmentVariable{"LOCAL_WORLD_SIZE", "number of processes on this host, set by torchrun"},

@@ -117,7 +117,7 @@ std::unique_ptr<ProcessGroup> connect(const World& world, const ConnectOptions& 
   raise_descriptor_limit();
   const std::string backend = options.backend ? *options.backend : preferred_backend(world);
   if (const std::string advice = launcher_advice(world); world.rank == 0 && !advice.empty()) log_warning("{}", advice);
-  const HearthCommPlugin& plugin = load_plugin(backend, world.launcher);
+  const HearthCommPlugin& plugin = load_plugin(backend, world);
   const std::string master = master_address(world);
   const std::shared_ptr<Store> store = open_store(world, master, options.timeout);
   shake_hands(*store, world, backend, options.timeout);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEARTH_COMM_ABI 3
+#define HEARTH_COMM_ABI 4
 #define HEARTH_COMM_ENTRY "hearth_comm_plugin"
 #define HEARTH_COMM_SETVARS "hearth_comm_setvars"
 
@@ -39,15 +39,16 @@ struct HearthCommWorld {
 
 struct HearthCommPlugin {
   int abi;              // HEARTH_COMM_ABI that the plug-in was built with; Hearth reads it before anything else
-  const char* name;     // gloo, mpi, ccl
+  const char* name;     // gloo, shm, mpi, ccl
   const char* library;  // the library behind it, with its version: "MPICH 4.0.2"
 
   // Where the user names no backend, Hearth takes the one with the highest preference that does not refuse.
   int preference;
-  // nullptr if ranks of this launcher (none, environment, mpich, ...; comm/world.h) can use the backend, otherwise why
-  // not and the way out, as the end of a sentence that begins with the backend's name: "needs processes started by
-  // mpirun: use mpirun, or ...". A null pointer instead of a function: any ranks can use it.
-  const char* (*refusal)(const char* launcher);
+  // nullptr if ranks of this launcher (none, environment, mpich, ...; comm/world.h), on one host or on several, can use
+  // the backend, otherwise why not and the way out, as the end of a sentence that begins with the backend's name:
+  // "needs processes started by mpirun: use mpirun, or ...". A null pointer instead of a function: any ranks can use
+  // it.
+  const char* (*refusal)(const char* launcher, int several_hosts);
   // Non-zero: sending leaves time to compute, also to a rank with a single hardware thread on a host shared with all
   // others. Zero: messages are copies made by that very thread, so gradients are sent after backward there.
   int overlaps_without_threads;
@@ -70,6 +71,11 @@ struct HearthCommPlugin {
   const char* (*send)(void* handle, const void* data, size_t bytes, int to, int tag, void** request);
   const char* (*recv)(void* handle, void* data, size_t bytes, int from, int tag, void** request);
   const char* (*poll)(void* handle, void* request, int* done);
+  // Memory that all ranks read and write: `bytes` zeros, at an address of its own in each rank. Every rank calls
+  // `share` with the same size. `unshare` gives the memory back on this rank; any thread may call it, also after
+  // `leave`. Null pointers instead of functions: the ranks cannot share memory.
+  const char* (*share)(void* handle, size_t bytes, void** memory);
+  void (*unshare)(void* memory, size_t bytes);
   // Leaves the group. Not called after a failure, when other ranks may be gone.
   void (*leave)(void* handle);
 };

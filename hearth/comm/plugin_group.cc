@@ -98,6 +98,15 @@ WorkPtr PluginGroup::barrier() {
   return queue_->add("barrier", [](PluginHandle& handle) { handle.call(&HearthCommPlugin::barrier); });
 }
 
+std::shared_ptr<std::byte> PluginGroup::share(std::size_t bytes) {
+  if (!shares_memory()) return nullptr;
+  const auto memory = std::make_shared<void*>(nullptr);  // outlives a call that never returns
+  queue_->add("share", [=](PluginHandle& handle) { handle.call(&HearthCommPlugin::share, bytes, memory.get()); })
+      ->wait();
+  return {static_cast<std::byte*>(*memory),
+          [unshare = plugin_.unshare, bytes](std::byte* shared) { unshare(shared, bytes); }};
+}
+
 void PluginGroup::report_failure(const std::string& sentence) { queue_->report_failure(sentence); }
 
 }  // namespace hearth::comm

@@ -42,6 +42,8 @@ class PluginGroup final : public ProcessGroup {
   WorkPtr send(const void* data, std::size_t count, DType type, int to, int tag) override;
   WorkPtr recv(void* data, std::size_t count, DType type, int from, int tag) override;
   WorkPtr barrier() override;
+  bool shares_memory() const override { return plugin_.share != nullptr; }
+  std::shared_ptr<std::byte> share(std::size_t bytes) override;
   void report_failure(const std::string& sentence) override;
 
  private:

@@ -61,9 +61,10 @@ const HearthCommPlugin& open_plugin(const PluginFile& plugin) {
   return *table;
 }
 
-std::string refusal_of(const HearthCommPlugin& table, Launcher launcher) {
-  const char* const refusal =
-      table.refusal == nullptr ? nullptr : table.refusal(std::string(name_of(launcher)).c_str());
+std::string refusal_of(const HearthCommPlugin& table, const World& world) {
+  const char* const refusal = table.refusal == nullptr
+                                  ? nullptr
+                                  : table.refusal(std::string(name_of(world.launcher)).c_str(), world.several_hosts());
   return refusal == nullptr ? "" : refusal;
 }
 
@@ -98,7 +99,7 @@ std::string next_item(std::string& text) {
 }
 
 // Loads the plug-in in a child process, so that the libraries of several MPIs never meet in one process.
-PluginInfo describe(const PluginFile& plugin, Launcher launcher) {
+PluginInfo describe(const PluginFile& plugin, const World& world) {
   PluginInfo info;
   info.name = plugin.name;
   if (!plugin.path) {
@@ -109,7 +110,7 @@ PluginInfo describe(const PluginFile& plugin, Launcher launcher) {
     try {
       const HearthCommPlugin& table = open_plugin(plugin);
       return fmt::format("{}{}{}{}{}", table.library, kSeparator, table.preference, kSeparator,
-                         refusal_of(table, launcher));
+                         refusal_of(table, world));
     } catch (const std::exception& error) {
       return fmt::format("{}{}", kSeparator, error.what());
     }
@@ -142,9 +143,9 @@ PluginFile choose(const std::string& backend, Launcher launcher) {
 
 }  // namespace
 
-std::vector<PluginInfo> describe_plugins(Launcher launcher) {
+std::vector<PluginInfo> describe_plugins(const World& world) {
   std::vector<PluginInfo> result;
-  for (const PluginFile& plugin : plugin_files()) result.push_back(describe(plugin, launcher));
+  for (const PluginFile& plugin : plugin_files()) result.push_back(describe(plugin, world));
   return result;
 }
 
@@ -154,7 +155,7 @@ std::string preferred_backend(const World& world) {
   int highest = -1;
   for (const PluginFile& plugin : files) {
     if (!plugin.path || !plugin.serves(world.launcher)) continue;
-    const PluginInfo info = describe(plugin, world.launcher);
+    const PluginInfo info = describe(plugin, world);
     if (!info.problem.empty() && world.local_rank == 0)
       log_warning("{}; until then another backend is used", info.problem);
     if (!info.problem.empty() || !info.refusal.empty() || info.preference <= highest) continue;
@@ -168,11 +169,11 @@ std::optional<fs::path> find_plugin(const std::string& backend, Launcher launche
   return choose(backend, launcher).path;
 }
 
-const HearthCommPlugin& load_plugin(const std::string& backend, Launcher launcher) {
-  const PluginFile plugin = choose(backend, launcher);
+const HearthCommPlugin& load_plugin(const std::string& backend, const World& world) {
+  const PluginFile plugin = choose(backend, world.launcher);
   if (!plugin.path) throw Error("[comm] " + missing(plugin));
   const HearthCommPlugin& table = open_plugin(plugin);
-  const std::string refusal = refusal_of(table, launcher);
+  const std::string refusal = refusal_of(table, world);
   check(refusal.empty(), "[comm] --ddp_backend {} {}", backend, refusal);
   return table;
 }

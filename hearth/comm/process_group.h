@@ -31,7 +31,7 @@ class HEARTH_API ProcessGroup {
   virtual ~ProcessGroup() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual std::string_view backend() const = 0;  // self, threads, gloo, mpi, ccl
+  virtual std::string_view backend() const = 0;  // self, threads, gloo, shm, mpi, ccl
   // Whether operations leave time to compute to a rank that has a single hardware thread and shares its host with all
   // others.
   virtual bool overlaps_without_threads() const = 0;
@@ -50,6 +50,12 @@ class HEARTH_API ProcessGroup {
   virtual WorkPtr send(const void* data, std::size_t count, DType type, int to, int tag = 0) = 0;
   virtual WorkPtr recv(void* data, std::size_t count, DType type, int from, int tag = 0) = 0;
   virtual WorkPtr barrier() = 0;
+
+  // Whether share() gives memory.
+  virtual bool shares_memory() const = 0;
+  // Memory that all ranks read and write: `bytes` zeros, at an address of its own in each rank, until the last rank has
+  // dropped it. Null if the ranks cannot share memory. Every rank must call it, with the same size.
+  virtual std::shared_ptr<std::byte> share(std::size_t bytes) = 0;
 
   // Says why this rank is about to leave although the others still need it: their error will repeat the sentence.
   virtual void report_failure(const std::string& sentence) = 0;

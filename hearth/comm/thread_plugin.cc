@@ -1,15 +1,20 @@
 #include "hearth/comm/thread_plugin.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <list>
 #include <map>
 #include <mutex>
+#include <new>
 #include <tuple>
 #include <vector>
+
+#include "hearth/base/rounding.h"
 
 namespace hearth::comm {
 namespace {
@@ -277,6 +282,28 @@ const char* poll(void* handle, void* pending, int* done) {
   return fits ? nullptr : "a message does not have the expected size";
 }
 
+// Memory of all ranks begins with the number of ranks that hold it.
+using Holders = std::atomic<int>;
+constexpr std::size_t kHoldersBytes = 64;  // keeps the memory behind it aligned
+
+const char* share(void* handle, std::size_t bytes, void** memory) {
+  std::byte* made = nullptr;
+  if (cast(handle).world.rank == 0) {
+    made = static_cast<std::byte*>(std::aligned_alloc(kHoldersBytes, kHoldersBytes + round_up(bytes, kHoldersBytes)));
+    if (made == nullptr) return "there is no memory left to share";
+    std::memset(made, 0, kHoldersBytes + bytes);
+    new (made) Holders(cast(handle).hub->size());
+  }
+  return run_collective(handle, made, nullptr, [&](Hub& hub, std::size_t) {
+    *memory = const_cast<std::byte*>(hub.buffers(0).in) + kHoldersBytes;
+  });
+}
+
+void unshare(void* memory, std::size_t) {
+  std::byte* const made = static_cast<std::byte*>(memory) - kHoldersBytes;
+  if (--*reinterpret_cast<Holders*>(made) == 0) std::free(made);
+}
+
 void leave(void*) {}
 
 }  // namespace
@@ -301,6 +328,8 @@ const HearthCommPlugin& thread_plugin() {
                                            send,
                                            recv,
                                            poll,
+                                           share,
+                                           unshare,
                                            leave};
   return plugin;
 }

@@ -9,6 +9,18 @@
 #include "hearth/comm/thread_plugin.h"
 
 namespace hearth::comm {
+namespace {
+
+// Of the thread plug-in, whose share() is left out.
+HearthCommPlugin without_shared_memory(const char* name) {
+  HearthCommPlugin plugin = thread_plugin();
+  plugin.name = name;
+  plugin.share = nullptr;
+  plugin.unshare = nullptr;
+  return plugin;
+}
+
+}  // namespace
 
 void run_threads(int size, const std::function<void(ProcessGroup&)>& body, const ThreadWorldOptions& options) {
   const std::shared_ptr<Store> store = thread_store(size);
@@ -22,8 +34,10 @@ void run_threads(int size, const std::function<void(ProcessGroup&)>& body, const
     const std::lock_guard lock(mutex);
     if (!first) first = std::current_exception();
   };
+  static const HearthCommPlugin apart = without_shared_memory("threads");
   const auto run = [&](int rank) {
-    PluginGroup group(thread_plugin(), {rank, size, rank, size, Launcher::threads}, store, group_options);
+    PluginGroup group(options.shares_memory ? thread_plugin() : apart, {rank, size, rank, size, Launcher::threads},
+                      store, group_options);
     try {
       body(group);
     } catch (...) {
@@ -45,11 +59,7 @@ void run_threads(int size, const std::function<void(ProcessGroup&)>& body, const
 }
 
 std::unique_ptr<ProcessGroup> self_group() {
-  static const HearthCommPlugin plugin = [] {
-    HearthCommPlugin self = thread_plugin();
-    self.name = "self";
-    return self;
-  }();
+  static const HearthCommPlugin plugin = without_shared_memory("self");
   return std::make_unique<PluginGroup>(plugin, World{}, thread_store(1), PluginGroupOptions{});
 }
 

@@ -12,6 +12,7 @@ namespace hearth::comm {
 struct ThreadWorldOptions {
   std::chrono::milliseconds timeout{std::chrono::minutes(1)};
   std::size_t max_message_bytes = std::size_t{1} << 30;
+  bool shares_memory = false;  // the ranks behave like processes with ProcessGroup::share()
 };
 
 // A world inside this process: body runs once per rank, each on its own thread. The first exception is rethrown when

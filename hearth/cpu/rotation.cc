@@ -4,42 +4,77 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
+
+#include "hearth/cpu/parallel.h"
 
 namespace hearth::cpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Seats = std::vector<std::vector<int>>;
 
-bool is_on_one_of(const std::vector<int>& processors, const cpu_set_t& set) {
-  return CPU_COUNT(&set) == 1 && std::ranges::any_of(processors, [&](int processor) {
-           return CPU_ISSET(static_cast<std::size_t>(processor), &set);
-         });
+std::vector<int> members(const cpu_set_t& set) {
+  std::vector<int> processors;
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(static_cast<std::size_t>(i), &set)) processors.push_back(i);
+  return processors;
 }
 
-// Threads that start or end meanwhile, and threads bound in another way, are left alone.
-void move_threads(const std::vector<int>& processors, int to) {
-  cpu_set_t before, after;
-  CPU_ZERO(&after);
-  CPU_SET(static_cast<std::size_t>(to), &after);
+// The hardware threads of seat `to` at the places that `processors` have in the seat that holds them. None if no single
+// seat does.
+std::optional<cpu_set_t> places_in(const Seats& seats, std::size_t to, const std::vector<int>& processors) {
+  for (const std::vector<int>& seat : seats) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    std::size_t found = 0;
+    for (std::size_t place = 0; place < seat.size(); ++place) {
+      if (!std::ranges::binary_search(processors, seat[place])) continue;
+      CPU_SET(static_cast<std::size_t>(seats[to][place]), &set);
+      ++found;
+    }
+    if (found > 0) return found == processors.size() ? std::optional(set) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Threads that start or end meanwhile, and threads that are not bound to a seat, are left alone.
+void move_threads(const Seats& seats, std::size_t to) {
+  cpu_set_t before;
   std::error_code ignored;
   using Threads = std::filesystem::directory_iterator;
   for (Threads entry("/proc/self/task", ignored); entry != Threads(); entry.increment(ignored)) {
     const pid_t thread = std::stoi(entry->path().filename().string());
     if (sched_getaffinity(thread, sizeof before, &before) != 0) continue;
-    if (is_on_one_of(processors, before)) sched_setaffinity(thread, sizeof after, &after);
+    if (const auto after = places_in(seats, to, members(before))) sched_setaffinity(thread, sizeof *after, &*after);
   }
 }
 
 }  // namespace
 
-void rotate_process(const std::vector<int>& processors, std::size_t own, std::chrono::milliseconds period) {
+std::vector<int> processors_of_compute_threads() {
+  std::set<int> all;
+  std::mutex mutex;
+  detail::expect_threads(num_threads());
+  detail::run_team(num_threads(), [&] {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return;
+    const std::lock_guard lock(mutex);
+    for (const int processor : members(set)) all.insert(processor);
+  });
+  return {all.begin(), all.end()};
+}
+
+void rotate_process(const Seats& seats, std::size_t own, std::chrono::milliseconds period) {
   std::thread([=] {
     while (true) {
       const auto turn = static_cast<std::size_t>(Clock::now().time_since_epoch() / period);
-      move_threads(processors, processors[(own + turn) % processors.size()]);
+      move_threads(seats, (own + turn) % seats.size());
       std::this_thread::sleep_until(Clock::time_point((turn + 1) * period));
     }
   }).detach();

@@ -30,7 +30,8 @@ DistributedDataParallel::DistributedDataParallel(ParameterStore& parameters, Tea
       team_(std::move(team)),
       partition_(parameters.size(), team_.rank(), team_.size(), options.partition,
                  intervals_of(large_tables(parameters))),
-      reducer_(parameters, team_, partition_, options.wire, large_tables(parameters)) {}
+      shared_(options.wire == DType::f32 ? SharedArenas::make(parameters, team_, partition_.sharded()) : nullptr),
+      reducer_(parameters, team_, partition_, options.wire, large_tables(parameters), shared_.get()) {}
 
 void DistributedDataParallel::broadcast_weights() const { parallel::broadcast_weights(parameters_, team_); }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "hearth/base/api.h"
 #include "hearth/parallel/gradient_reducer.h"
 #include "hearth/parallel/partition.h"
+#include "hearth/parallel/shared_arenas.h"
 #include "hearth/parallel/team.h"
 
 namespace hearth::parallel {
@@ -16,7 +18,8 @@ struct DataParallelOptions {
 };
 
 // Averages the gradients of a model over the ranks while backward runs: each rank computes the gradients of its own
-// samples, and all get the mean. The ranks start from the weights of rank 0 if broadcast_weights() was called.
+// samples, and all get the mean. The ranks start from the weights of rank 0 if broadcast_weights() was called. Ranks
+// that share memory have their gradients there, and one array of weights if the partition is sharded (SharedArenas).
 class HEARTH_API DistributedDataParallel {
  public:
   explicit DistributedDataParallel(ParameterStore& parameters, Team team = {}, const DataParallelOptions& options = {});
@@ -42,6 +45,7 @@ class HEARTH_API DistributedDataParallel {
   double grad_norm() const;  // of the mean gradients
 
   const GradientReducer& reducer() const { return reducer_; }
+  const SharedArenas* shared() const { return shared_.get(); }  // null: the ranks do not share memory
 
  private:
   void check_not_reduced();
@@ -49,6 +53,7 @@ class HEARTH_API DistributedDataParallel {
   ParameterStore& parameters_;
   Team team_;
   Partition partition_;
+  std::unique_ptr<SharedArenas> shared_;
   GradientReducer reducer_;
   std::vector<double> sums_;
   comm::WorkPtr summing_;

@@ -19,7 +19,11 @@
 //   launch()   sends one bucket: all_reduce, or reduce_scatter if sharded. f32 buckets are reduced in the arena itself;
 //              a bf16 wire dtype, or a bucket that does not divide evenly among the ranks, goes through a copy.
 //   finish()   sends the rest and lands everything.
-// The loss is divided by the number of ranks beforehand (training_step.cc), so a sum over ranks is the average.
+// Ranks that share their arenas (shared_) send nothing. In finish() all ranks meet, each sums its own part from the
+// gradients of all ranks into its own arena (sum_shared), and all meet again. Then, unless the optimizer is sharded,
+// each rank copies the other parts from their owners. Sending during backward would be no faster: summing is memory
+// traffic of the very cores that compute, and takes as long later. The loss is divided by the number of ranks
+// beforehand (training_step.cc), so a sum over ranks is the average.
 
 #include "hearth/parallel/gradient_reducer.h"
 
@@ -56,8 +60,8 @@ std::vector<Parameter*> large_tables(const ParameterStore& parameters) {
 }
 
 GradientReducer::GradientReducer(ParameterStore& parameters, Team team, const Partition& partition, DType wire,
-                                 const std::vector<Parameter*>& tables)
-    : parameters_(parameters), team_(std::move(team)), partition_(partition), wire_(wire) {
+                                 const std::vector<Parameter*>& tables, const SharedArenas* shared)
+    : parameters_(parameters), team_(std::move(team)), partition_(partition), wire_(wire), shared_(shared) {
   for (Parameter* table : tables) tables_.push_back({table, {}, nullptr});
   check(wire == DType::f32 || wire == DType::bf16, "[GradientReducer] gradients are sent as fp32 or bf16, not as {}",
         name_of(wire));
@@ -81,7 +85,7 @@ void GradientReducer::begin(Tape& tape) {
       complete(*parameter);
     }
   }
-  if (team_.overlaps()) launch_complete();
+  if (overlaps()) launch_complete();
 }
 
 // Earlier micro-batches of the step have used rows too: those are in grad_rows already.
@@ -99,7 +103,7 @@ void GradientReducer::agree_on_rows(Tape& tape) {
 void GradientReducer::ready(Parameter& parameter) {
   complete(parameter);
   add_pending(parameter, -1);
-  if (team_.overlaps()) launch_complete();
+  if (overlaps()) launch_complete();
 }
 
 void GradientReducer::complete(Parameter& parameter) {
@@ -123,8 +127,7 @@ void GradientReducer::launch_complete() {
 void GradientReducer::launch(const optim::Interval& bucket) {
   if (team_.size() == 1) return;
   const Span span("sending gradients");
-  const auto table = std::ranges::find(tables_, bucket.begin, [](const Table& t) { return t.parameter->offset; });
-  if (table != tables_.end()) {
+  if (const Table* const table = table_of(bucket)) {
     wait_for(table->agreeing);
     if (sends_rows(*table)) return launch_rows(*table, bucket);
   }
@@ -153,6 +156,12 @@ void GradientReducer::launch(const optim::Interval& bucket) {
   }
   sent_bytes_ += static_cast<std::size_t>(bucket.size()) * size_of(wire_);
   under_way_.push_back(std::move(sending));
+}
+
+// The table whose gradient the bucket is; null if it is no table's.
+const GradientReducer::Table* GradientReducer::table_of(const optim::Interval& bucket) const {
+  const auto table = std::ranges::find(tables_, bucket.begin, [](const Table& t) { return t.parameter->offset; });
+  return table == tables_.end() ? nullptr : &*table;
 }
 
 // Used rows are all-reduced, whole tables of a sharded optimizer reduce-scattered, which moves half as many bytes.
@@ -195,11 +204,59 @@ void GradientReducer::take_over_first() {
 }
 
 void GradientReducer::finish() {
-  launch_complete();
+  if (shared_ == nullptr) {
+    launch_complete();
+  } else {
+    next_ = static_cast<std::size_t>(std::ranges::find_if(pending_, [](int count) { return count > 0; }) -
+                                     pending_.begin());
+  }
   check(next_ == partition_.buckets().size(),
         "[GradientReducer] only {} of {} buckets are complete: finish() was called before backward ended", next_,
         partition_.buckets().size());
   while (!under_way_.empty()) take_over_first();
+  if (shared_ != nullptr) sum_shared();
+}
+
+void GradientReducer::sum_shared() {
+  const auto meet = [&] { wait_for(team_.group().barrier()); };
+  for (const Table& table : tables_) {
+    wait_for(table.agreeing);
+    if (has_unused_rows(table)) table.parameter->grad_rows = RowSet(table.used);
+  }
+  meet();  // the gradients of all ranks are complete
+  const Span span(kSummingGradients);
+  for (int rank = 0; rank < team_.size(); ++rank) {
+    const std::vector<optim::Interval> used = used_of_part(rank);
+    if (rank == team_.rank()) shared_->sum(used);
+    for (const optim::Interval& one : used) sent_bytes_ += static_cast<std::size_t>(one.size()) * sizeof(float);
+  }
+  meet();  // all sums are complete, and nobody reads this rank's gradients any longer
+  if (partition_.sharded()) return;
+  for (int rank = 0; rank < team_.size(); ++rank)
+    if (rank != team_.rank()) shared_->copy_from(rank, used_of_part(rank));
+  meet();
+}
+
+bool GradientReducer::has_unused_rows(const Table& table) { return std::ranges::count(table.used, 0) > 0; }
+
+// The gradients that `rank` sums: its part of each bucket, without table rows that no rank has used, which are zero.
+std::vector<optim::Interval> GradientReducer::used_of_part(int rank) const {
+  std::vector<optim::Interval> intervals;
+  for (const optim::Interval& bucket : partition_.buckets()) {
+    const optim::Interval part = partition_.part(bucket, rank);
+    const Table* const table = table_of(bucket);
+    if (table == nullptr || !has_unused_rows(*table)) {
+      intervals.push_back(part);
+      continue;
+    }
+    const std::int64_t columns = table->parameter->grad.row_size();
+    for (std::int64_t row = (part.begin - bucket.begin) / columns; row * columns < part.end - bucket.begin; ++row) {
+      if (row >= std::ssize(table->used) || table->used[static_cast<std::size_t>(row)] == 0) continue;
+      const std::int64_t begin = bucket.begin + row * columns;
+      intervals.push_back({std::max(part.begin, begin), std::min(part.end, begin + columns)});
+    }
+  }
+  return intervals;
 }
 
 }  // namespace hearth::parallel

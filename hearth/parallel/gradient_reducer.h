@@ -7,6 +7,7 @@
 #include "hearth/autograd/tape.h"
 #include "hearth/base/api.h"
 #include "hearth/parallel/partition.h"
+#include "hearth/parallel/shared_arenas.h"
 #include "hearth/parallel/team.h"
 
 namespace hearth::parallel {
@@ -19,12 +20,12 @@ HEARTH_API std::vector<Parameter*> large_tables(const ParameterStore& parameters
 // are complete, so every rank sends them in the same order. A team without Team::overlaps() sends them after backward.
 // For large embeddings only the rows used by at least one rank are all-reduced. The ranks agree on that set (max
 // all-reduce of a row mask) before backward, because the embedding gradient completes last and nothing is left to
-// overlap with.
+// overlap with. Ranks that share their arenas send nothing: after backward each reads its part of all gradients.
 class HEARTH_API GradientReducer {
  public:
   // `wire`: the dtype that gradients are sent in, f32 or bf16. `tables`: embeddings that are a bucket each.
   GradientReducer(ParameterStore& parameters, Team team, const Partition& partition, DType wire,
-                  const std::vector<Parameter*>& tables = {});
+                  const std::vector<Parameter*>& tables = {}, const SharedArenas* shared = nullptr);
 
   // The backward pass of a step's last micro-batch. Gradients without a contribution in this step become zero.
   void backward(Tape& tape, const Var& loss, float loss_grad);
@@ -32,7 +33,7 @@ class HEARTH_API GradientReducer {
   // ranks; the rest of the arena is undefined.
   void finish();
 
-  std::size_t launched() const { return next_; }  // buckets sent in this step
+  std::size_t launched() const { return next_; }  // buckets sent, or summed in shared memory, in this step
   std::size_t launched_bytes() const { return sent_bytes_; }
 
  private:
@@ -56,14 +57,20 @@ class HEARTH_API GradientReducer {
   void launch_complete();
   void agree_on_rows(Tape& tape);
   void launch(const optim::Interval& bucket);
+  const Table* table_of(const optim::Interval& bucket) const;
   bool sends_rows(const Table& table) const;
   void launch_rows(const Table& table, const optim::Interval& bucket);
   void take_over_first();
+  bool overlaps() const { return team_.overlaps() && shared_ == nullptr; }
+  void sum_shared();
+  static bool has_unused_rows(const Table& table);
+  std::vector<optim::Interval> used_of_part(int rank) const;
 
   ParameterStore& parameters_;
   Team team_;
   const Partition& partition_;
   DType wire_;
+  const SharedArenas* shared_;
   std::vector<Table> tables_;
   std::vector<int> pending_;  // per bucket: parameters whose gradient is not complete yet
   std::size_t next_ = 0;      // the next bucket to send

@@ -38,10 +38,11 @@ std::int64_t Partition::part_size(const optim::Interval& bucket) const {
   return round_up(divide_up(bucket.size(), ranks_), kAlignedElements);
 }
 
-optim::Interval Partition::own(const optim::Interval& bucket) const {
-  if (!sharded_) return bucket;
-  const std::int64_t part = part_size(bucket), begin = std::min(bucket.end, bucket.begin + rank_ * part);
-  return {begin, std::min(bucket.end, begin + part)};
+optim::Interval Partition::part(const optim::Interval& bucket, int rank) const {
+  const std::int64_t size = part_size(bucket), begin = std::min(bucket.end, bucket.begin + rank * size);
+  return {begin, std::min(bucket.end, begin + size)};
 }
+
+optim::Interval Partition::own(const optim::Interval& bucket) const { return sharded_ ? part(bucket, rank_) : bucket; }
 
 }  // namespace hearth::parallel

@@ -28,6 +28,7 @@ class HEARTH_API Partition {
   // Elements of a part. The last parts of a bucket may reach beyond its end.
   std::int64_t part_size(const optim::Interval& bucket) const;
   bool is_even(const optim::Interval& bucket) const { return part_size(bucket) * ranks_ == bucket.size(); }
+  optim::Interval part(const optim::Interval& bucket, int rank) const;
   // The part of one bucket that this rank updates, and the parts of all buckets.
   optim::Interval own(const optim::Interval& bucket) const;
   const std::vector<optim::Interval>& own() const { return own_; }

@@ -9,15 +9,28 @@
 namespace hearth::parallel {
 
 ShardedOptimizer::ShardedOptimizer(const optim::OptimizerOptions& options, ParameterStore& parameters,
-                                   const Partition& partition, Team team)
+                                   const Partition& partition, Team team, bool shares_weights)
     : parameters_(parameters),
       partition_(partition),
       team_(std::move(team)),
-      optimizer_(optim::make_optimizer(options, parameters, partition.own())) {}
+      optimizer_(optim::make_optimizer(options, parameters, partition.own())) {
+  if (shares_weights) shared_copies_.emplace(parameters, partition, team_);
+}
 
 void ShardedOptimizer::step(double lr, float grad_scale) {
+  if (shared_copies_) shared_copies_->agree();
   optimizer_->step(lr, grad_scale);
-  if (partition_.sharded()) gather_weights();
+  if (shared_copies_) {
+    wait_for_updates();
+    shared_copies_->rebuild();
+  } else if (partition_.sharded()) {
+    gather_weights();
+  }
+}
+
+void ShardedOptimizer::wait_for_updates() {
+  const Span span(kGatheringWeights);
+  team_.barrier();
 }
 
 void ShardedOptimizer::gather_weights() {

@@ -81,6 +81,7 @@ std::optional<TorchFormat> RunCheckpoints::torch_format() const {
 }
 
 void RunCheckpoints::load_best_model() const {
+  core_.team().barrier();  // ranks that share their weights must not read them any longer
   if (core_.team().is_first()) load_best_weights();
   parallel::broadcast_weights(core_.model->parameters(), core_.team());
 }

@@ -20,6 +20,7 @@ const std::string kBackendsFolder = (fs::path(kProgram).parent_path().parent_pat
 
 const Backend kBackends[] = {
     {"gloo", "gloo", "", "libgloo.so"},
+    {"shm", "shm", "", "libhearth_comm_shm.so"},
     {"mpi_mpich", "mpi", "mpirun.mpich", "libmpich.so"},
     {"mpi_openmpi", "mpi", "mpirun.openmpi --allow-run-as-root --oversubscribe", "libmpi.so.40"},
     {"mpi_intel", "mpi", kBackendsFolder + "/mpirun", "libmpi.so.12"},

@@ -1,4 +1,4 @@
-// The program in two processes over gloo, on one host, without a launcher.
+// The program in two processes on one host, without a launcher, over gloo and over shared memory.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -14,14 +14,14 @@
 namespace hearth {
 namespace {
 
-class Distributed : public ProgramTest {
+class Distributed : public ProgramTest, public testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {
-    if (!has_plugin("gloo")) GTEST_SKIP() << "the plug-in gloo was not built";
+    if (!has_plugin(GetParam())) GTEST_SKIP() << "the plug-in " << GetParam() << " was not built";
   }
 
   static std::string words(const std::string& flags) {
-    return job() + " --ddp_backend gloo --ddp_timeout 60 --do_train " + flags;
+    return job() + " --ddp_backend " + GetParam() + " --ddp_timeout 60 --do_train " + flags;
   }
   // The first rank's outcome, where both succeed.
   Outcome two(const std::string& flags, const std::string& variables = "") const {
@@ -57,13 +57,13 @@ class Distributed : public ProgramTest {
 };
 
 // Six steps, before the epoch's last batch, where two processes repeat samples and one does not.
-TEST_F(Distributed, TwoProcessesTrainAsOne) {
+TEST_P(Distributed, TwoProcessesTrainAsOne) {
   const Outcome one =
       run_qa("--do_train --do_eval --max_steps 6 --per_device_train_batch_size 8 --output_dir one --seed 3");
   ASSERT_EQ(one.status, 0) << one.err;
   const std::string flags = "--do_eval --max_steps 6 --per_device_train_batch_size 4 --seed 3 --output_dir ";
   const Outcome outcome = two(flags + "two", "LD_DEBUG=files LD_DEBUG_OUTPUT=" + (folder() / "loaded").string());
-  EXPECT_TRUE(contains(outcome.out, "2 processes, 2 of them on this host, over gloo"));
+  EXPECT_TRUE(contains(outcome.out, std::string("2 processes, 2 of them on this host, over ") + GetParam()));
   EXPECT_TRUE(contains(outcome.out, "Total train batch size (w. parallel, distributed & accumulation) = 8"));
   expect_same_losses("one", "two");
   EXPECT_EQ(names_in(folder() / "one"), names_in(folder() / "two"));
@@ -76,11 +76,11 @@ TEST_F(Distributed, TwoProcessesTrainAsOne) {
   EXPECT_GE(same_answers, predicted.size() - 2);
   int loaded = 0;
   for (const std::string& name : names_in(folder()))
-    if (name.starts_with("loaded.")) loaded += contains(text(name), "libgloo");
+    if (name.starts_with("loaded.")) loaded += contains(text(name), std::string("libhearth_comm_") + GetParam());
   EXPECT_EQ(loaded, 2);
 }
 
-TEST_F(Distributed, ShardsOfTwoAreResumedByOne) {
+TEST_P(Distributed, ShardsOfTwoAreResumedByOne) {
   const std::string steps = "--max_steps 6 --save_steps 3 --output_dir ";
   two("--per_device_train_batch_size 4 --sharded_optimizer " + steps + "two");
   const Outcome one =
@@ -90,7 +90,7 @@ TEST_F(Distributed, ShardsOfTwoAreResumedByOne) {
 }
 
 // The second rank works in another folder, as on a host that does not share the first one's disk.
-TEST_F(Distributed, OnlyTheFirstRankNeedsToSeeTheCheckpoint) {
+TEST_P(Distributed, OnlyTheFirstRankNeedsToSeeTheCheckpoint) {
   const std::string flags = "--max_steps 4 --save_steps 2 --sharded_optimizer --output_dir ";
   two(flags + "whole");
   fs::create_directories(folder() / "elsewhere");
@@ -103,7 +103,7 @@ TEST_F(Distributed, OnlyTheFirstRankNeedsToSeeTheCheckpoint) {
     EXPECT_TRUE(same(fs::path("whole") / file, fs::path("cut") / file)) << file;
 }
 
-TEST_F(Distributed, RanksThatDisagreeEnd) {
+TEST_P(Distributed, RanksThatDisagreeEnd) {
   const auto expect_errors = [&](const std::string& second_flags, const std::string& complaint) {
     const std::string flags = words("--overwrite_output_dir --output_dir out --seed 3");
     Job both(folder(), {flags, flags + second_flags});
@@ -116,7 +116,7 @@ TEST_F(Distributed, RanksThatDisagreeEnd) {
   expect_errors(" --train_file " + (kFixtures / "dev.json").string(), "the training data is 50 features");
 }
 
-TEST_F(Distributed, WhereOneFailsTheOtherEnds) {
+TEST_P(Distributed, WhereOneFailsTheOtherEnds) {
   fs::create_directories(folder() / "out");
   write("out/file", "somebody's");
   Job both(folder(), {words("--output_dir out"), words("--output_dir out")});
@@ -124,7 +124,7 @@ TEST_F(Distributed, WhereOneFailsTheOtherEnds) {
   EXPECT_TRUE(contains(both.wait(1).error(), "rank 1: "));
 }
 
-TEST_F(Distributed, AFileThatOneRankLacksEndsAllBeforeAnythingIsWritten) {
+TEST_P(Distributed, AFileThatOneRankLacksEndsAllBeforeAnythingIsWritten) {
   Job both(folder(), {words("--output_dir out"), words("--output_dir out --train_file none.json")});
   EXPECT_TRUE(contains(both.wait(1).error(), "rank 1: Cannot read none.json"));
   const Outcome first = both.wait(0);
@@ -133,7 +133,7 @@ TEST_F(Distributed, AFileThatOneRankLacksEndsAllBeforeAnythingIsWritten) {
 }
 
 // Each is bound to a processor of its own before it starts.
-TEST_F(Distributed, RanksOfOneProcessorTakeTurns) {
+TEST_P(Distributed, RanksOfOneProcessorTakeTurns) {
   const cpu::UsableMachine machine = cpu::usable_machine();
   const auto node = std::ranges::find_if(machine.nodes, [](const auto& one) { return one.cores.size() >= 2; });
   if (node == machine.nodes.end()) GTEST_SKIP() << "needs two cores of one NUMA node";
@@ -163,7 +163,7 @@ TEST_F(Distributed, RanksOfOneProcessorTakeTurns) {
   EXPECT_EQ(watch("HEARTH_TAKE_TURNS=0", 30), Seen({std::set{true}, std::set{false}}));
 }
 
-TEST_F(Distributed, ARankIsKilled) {
+TEST_P(Distributed, ARankIsKilled) {
   const std::string flags = "--output_dir out --num_train_epochs 100000 --save_steps 5 --save_total_limit 2";
   Job both(folder(), {words(flags), words(flags)});
   for (int tries = 0; tries < 1200 && last_step() < 10; ++tries)
@@ -181,6 +181,9 @@ TEST_F(Distributed, ARankIsKilled) {
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_TRUE(contains(resumed.out, "checkpoint found, resuming from")) << resumed.out;
 }
+
+INSTANTIATE_TEST_SUITE_P(Over, Distributed, testing::Values("gloo", "shm"),
+                         [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace
 }  // namespace hearth

@@ -26,12 +26,11 @@ TEST_F(TestCommand, OneProcess) {
   EXPECT_TRUE(contains(outcome.out, "processes  1, hosts: 1, over self"));
 }
 
-TEST_F(TestCommand, TwoProcessesOverGloo) {
-  if (!has_plugin("gloo")) GTEST_SKIP() << "the plug-in gloo was not built";
+TEST_F(TestCommand, TwoProcessesOverSharedMemory) {
   const Outcome outcome = test_of("MULTI_CPU", 2);
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_EQ(lines_of(outcome.out).back(), kSentence);
-  EXPECT_TRUE(contains(outcome.out, "processes  2, hosts: 1, over gloo"));
+  EXPECT_TRUE(contains(outcome.out, "processes  2, hosts: 1, over shm"));
   for (const char* check : {"all_reduce", "reduce", "broadcast", "all_gather", "gather", "scatter", "reduce_scatter",
                             "all_to_all", "send and recv", "barrier", "random numbers", "data sharding",
                             "training in fp32", "training in bf16", "training with a sharded optimizer"})

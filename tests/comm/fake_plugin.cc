@@ -27,7 +27,7 @@ const HearthCommPlugin* hearth_comm_plugin() {
 #endif
 #ifdef FAKE_RELUCTANT
   plugin.preference = 1000;
-  plugin.refusal = [](const char* launcher) {
+  plugin.refusal = [](const char* launcher, int) {
     return std::string_view(launcher) == "slurm" ? nullptr : "needs Slurm: use srun";
   };
 #endif

@@ -26,7 +26,7 @@ class PluginLoader : public TemporaryFolder {
   static std::string refusal(const std::string& folder) {
     look_in(folder);
     const std::string problem = gloo().problem;
-    EXPECT_EQ(error_of([] { load_plugin("gloo", Launcher::none); }), problem);
+    EXPECT_EQ(error_of([] { load_plugin("gloo", World{}); }), problem);
     return problem;
   }
   static PluginInfo gloo() {
@@ -38,7 +38,7 @@ class PluginLoader : public TemporaryFolder {
 TEST_F(PluginLoader, FindsPlugins) {
   look_in("good");
   EXPECT_EQ(find_plugin("gloo", Launcher::none), std::string(kFakePluginsFolder) + "/good/libhearth_comm_gloo.so");
-  EXPECT_STREQ(load_plugin("gloo", Launcher::none).library, "the store");
+  EXPECT_STREQ(load_plugin("gloo", World{}).library, "the store");
   EXPECT_EQ(gloo().library, "the store");
   EXPECT_EQ(gloo().problem, "");
 }
@@ -46,8 +46,7 @@ TEST_F(PluginLoader, FindsPlugins) {
 TEST_F(PluginLoader, ShowsWhatPluginsSayThroughTheLog) {
   look_in("talkative");
   const LogCapture log;
-  const PluginGroup group(load_plugin("gloo", Launcher::none), World{}, std::make_shared<MemoryStore>(),
-                          PluginGroupOptions{});
+  const PluginGroup group(load_plugin("gloo", World{}), World{}, std::make_shared<MemoryStore>(), PluginGroupOptions{});
   EXPECT_EQ(log.infos, std::vector<std::string>{"joining"});
   EXPECT_EQ(log.warnings, std::vector<std::string>{"the weather is bad"});
 }
@@ -65,7 +64,7 @@ TEST_F(PluginLoader, FindsPluginsThatTheProgramDoesNotKnow) {
   std::filesystem::copy(fake("good"), folder_ / "libhearth_comm_quux.so");
   EXPECT_EQ(backend_names(), (std::vector<std::string>{"gloo", "mpi", "ccl", "quux"}));
   EXPECT_EQ(find_plugin("quux", Launcher::none), folder_ / "libhearth_comm_quux.so");
-  EXPECT_STREQ(load_plugin("quux", Launcher::none).library, "the store");
+  EXPECT_STREQ(load_plugin("quux", World{}).library, "the store");
   EXPECT_EQ(describe_plugins().back().name, "quux");
 }
 
@@ -88,7 +87,7 @@ TEST_F(PluginLoader, PrefersThePluginThatSaysSoAndDoesNotRefuse) {
   const World by_srun{0, 2, 0, 2, Launcher::slurm}, by_hand{0, 2, 0, 2, Launcher::environment};
   EXPECT_EQ(preferred_backend(by_srun), "quux");
   EXPECT_NE(preferred_backend(by_hand), "quux");
-  EXPECT_EQ(error_of([] { load_plugin("quux", Launcher::environment); }),
+  EXPECT_EQ(error_of([] { load_plugin("quux", World{.launcher = Launcher::environment}); }),
             "[comm] --ddp_backend quux needs Slurm: use srun");
   std::filesystem::rename(folder_ / "libhearth_comm_quux.so", folder_ / "libhearth_comm_quux_intel.so");
   EXPECT_NE(preferred_backend(by_srun), "quux");  // the ranks of srun have no plug-in of their own
@@ -106,7 +105,7 @@ TEST_F(PluginLoader, PassesOverPluginsThatCannotBeLoaded) {
 
 TEST_F(PluginLoader, SaysWhichVersionIsNeeded) {
   const std::string problem = refusal("abi");
-  EXPECT_TRUE(contains(problem, "has version 99") && contains(problem, "needs version 3")) << problem;
+  EXPECT_TRUE(contains(problem, "has version 99") && contains(problem, "needs version 4")) << problem;
   EXPECT_TRUE(contains(problem, "make build"));
 }
 
@@ -125,12 +124,12 @@ TEST_F(PluginLoader, RefusesOtherFiles) {
   EXPECT_TRUE(contains(refusal("stranger"), "not a plug-in of Hearth"));
   setenv("HEARTH_PLUGIN_PATH", folder_.c_str(), 1);
   write("libhearth_comm_gloo.so", "not a library");
-  EXPECT_TRUE(contains(error_of([] { load_plugin("gloo", Launcher::none); }), "is damaged"));
+  EXPECT_TRUE(contains(error_of([] { load_plugin("gloo", World{}); }), "is damaged"));
 }
 
 TEST_F(PluginLoader, NamesThePackageOfAMissingOne) {
   EXPECT_TRUE(
-      contains(error_of([] { load_plugin("quux", Launcher::none); }), "no backend quux: choose one of gloo, mpi, ccl"));
+      contains(error_of([] { load_plugin("quux", World{}); }), "no backend quux: choose one of gloo, shm, mpi, ccl"));
   for (const PluginInfo& backend : describe_plugins()) {
     EXPECT_NE(backend.library.empty(), backend.problem.empty()) << backend.name;
     EXPECT_TRUE(backend.problem.empty() || contains(backend.problem, "install")) << backend.problem;

@@ -51,6 +51,25 @@ TEST_P(CollectivesOfThreads, RoundHalvesOnceAndGiveEveryRankTheSameBits) {
   });
 }
 
+TEST_P(CollectivesOfThreads, ShareMemory) {
+  ThreadWorldOptions options;
+  options.shares_memory = true;
+  const auto body = [](ProcessGroup& group) {
+    ASSERT_TRUE(group.shares_memory());
+    const std::shared_ptr<std::byte> memory = group.share(static_cast<std::size_t>(group.size()) * sizeof(int));
+    int* const numbers = reinterpret_cast<int*>(memory.get());
+    EXPECT_EQ(numbers[group.rank()], 0);
+    numbers[group.rank()] = group.rank() + 1;
+    group.barrier()->wait();
+    for (int rank = 0; rank < group.size(); ++rank) EXPECT_EQ(numbers[rank], rank + 1);
+  };
+  run_threads(GetParam(), body, options);
+  run_threads(GetParam(), [](ProcessGroup& group) {
+    EXPECT_FALSE(group.shares_memory());
+    EXPECT_EQ(group.share(64), nullptr);
+  });
+}
+
 TEST_P(CollectivesOfThreads, RunInTheOrderTheyWereStarted) {
   run_threads(GetParam(), [](ProcessGroup& group) {
     std::int32_t number = 1;

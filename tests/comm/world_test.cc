@@ -160,11 +160,13 @@ TEST(Backend, IsChosenAndRefusedAsAccelerateDoes) {
     return error_of([&] { connect(world, options); });
   };
   const Launched launched(Variables{{"HEARTH_PLUGIN_PATH", "/nowhere"}});
-  EXPECT_EQ(preferred_backend(one_host), "gloo");
   const auto is_there = [](const char* backend) { return find_plugin(backend, Launcher::environment).has_value(); };
+  EXPECT_EQ(preferred_backend(one_host), is_there("shm") ? "shm" : "gloo");
+  EXPECT_EQ(preferred_backend(two_hosts), "gloo");
   EXPECT_TRUE(contains(refusal(one_host, "ccl"), is_there("ccl") ? "CCL_WORKER_COUNT=1" : "install"));
   EXPECT_TRUE(contains(refusal(one_host, "mpi"), is_there("mpi") ? "use mpirun" : "install"));
   EXPECT_TRUE(contains(refusal(one_host, "nccl"), "no backend nccl"));
+  EXPECT_TRUE(contains(refusal(two_hosts, "shm"), is_there("shm") ? "needs all ranks on one host" : "install"));
   EXPECT_TRUE(contains(refusal(two_hosts, "gloo"), is_there("gloo") ? "set MASTER_ADDR" : "install"));
   EXPECT_EQ(connect(World{}, {})->backend(), "self");
   {

@@ -41,7 +41,7 @@ void rotate_and_watch(int first, int second) {
     while (!done) stayed = stayed && processors_of_thread() == both;
   });
   bind_thread({first});
-  rotate_process({first, second}, 0, milliseconds(5));
+  rotate_process({{first}, {second}}, 0, milliseconds(5));
   std::set<int> seen;
   for (int i = 0; i < 5000 && seen != both; ++i) {
     const std::set<int> now = processors_of_thread();

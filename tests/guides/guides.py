@@ -227,7 +227,7 @@ ROWS = {
     "accelerate": check_accelerate,
     "one_cpu_older": lambda place: trains(place, "one_cpu_older"),
     "one_host": lambda place: trains(place, "one_host", "2 processes, 2 of them on this host, over ccl"),
-    "one_host_launch": lambda place: trains(place, "one_host_launch", "2 processes, 2 of them on this host, over gloo"),
+    "one_host_launch": lambda place: trains(place, "one_host_launch", "2 processes, 2 of them on this host, over shm"),
     "download": check_download,
     "two_hosts": check_two_hosts,
     "four_hosts": check_four_hosts,

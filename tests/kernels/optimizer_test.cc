@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "hearth/kernels/reference/reference.h"
+#include "hearth/kernels/update/sum_arrays.h"
 #include "tests/kernels/buffers.h"
 
 namespace hearth::kernels {
@@ -30,6 +31,25 @@ TEST(SumOfSquares, ShowsWhatIsNotFinite) {
   }
   Buffer huge(DType::f32, 100, 1, 1e30f);
   EXPECT_TRUE(std::isfinite(sum_of_squares(100, huge.floats())));
+}
+
+TEST(SumArrays, AddsInTheOrderOfTheArrays) {
+  for (const std::size_t count : {1, 2, 3, 16})
+    for (const std::int64_t n : sizes()) {
+      std::vector<Buffer> arrays;
+      for (std::size_t k = 0; k < count; ++k) arrays.emplace_back(DType::f32, n, static_cast<std::uint32_t>(k + 1));
+      std::vector<const float*> pointers;
+      for (Buffer& array : arrays) pointers.push_back(array.floats());
+      const std::int64_t begin = n / 3;
+      std::vector<float> expected(arrays.back().floats(), arrays.back().floats() + n);
+      for (std::int64_t i = begin; i < n; ++i) {
+        float sum = pointers[0][i];
+        for (std::size_t k = 1; k < count; ++k) sum += pointers[k][i];
+        expected[static_cast<std::size_t>(i)] = sum;
+      }
+      sum_arrays(pointers, begin, n, arrays.back().floats());
+      EXPECT_EQ(std::vector<float>(arrays.back().floats(), arrays.back().floats() + n), expected);
+    }
 }
 
 TEST(AdamW, MatchesReference) {

@@ -71,7 +71,7 @@ TEST(MigrateShell, FlagsWithoutEffectRenamedRefusedUnknownOrWrong) {
        false},
       {"python run_qa.py --ddp_backend nccl",
        "hearth run_qa",
-       {"left out: --ddp_backend: 'nccl' is none of gloo, mpi, ccl"},
+       {"left out: --ddp_backend: 'nccl' is none of gloo, shm, mpi, ccl"},
        false},
       {"python run_qa.py --max_train 100 --no_logging_nan_inf_filter --freeze 'bert.*' b --learning_rate -1e-5",
        "hearth run_qa --max_train 100 --no_logging_nan_inf_filter --freeze 'bert.*' b",

@@ -64,10 +64,10 @@ struct Outcome {
   std::map<std::string, std::vector<float>> state;
 };
 
-Outcome outcome_of(int ranks, const std::string& name, bool shard) {
+Outcome outcome_of(int ranks, const std::string& name, bool shard, bool shares_memory = false) {
   Outcome outcome;
   std::mutex mutex;
-  run_team(ranks, [&](const Team& team) {
+  const auto train = [&](const Team& team) {
     ToyParameters toy(kSizes);
     DataParallel ddp(toy.store, optimizer(name), team, sharded(shard));
     const double norm = take_steps(toy, ddp, 5);
@@ -81,7 +81,9 @@ Outcome outcome_of(int ranks, const std::string& name, bool shard) {
     } else if (shard) {
       EXPECT_TRUE(state.empty());
     }
-  });
+    team.barrier();  // shared weights may go only when all have looked at them
+  };
+  run_team(ranks, train, shares_memory);
   return outcome;
 }
 
@@ -100,6 +102,52 @@ TEST(DataParallel, ShardedEqualsUnsharded) {
       EXPECT_FALSE(whole.state.empty());
       for (const auto& [key, values] : whole.state) expect_near(values, shards.state.at(key));
     }
+}
+
+TEST(DataParallel, SharedMemoryChangesNoBits) {
+  for (const char* name : {"adamw_torch", "sgd", "adafactor"})
+    for (const int ranks : {2, 3, 5}) {
+      const bool shard = std::string(name) != "adafactor";
+      const Outcome sent = outcome_of(ranks, name, shard), shared = outcome_of(ranks, name, shard, true);
+      EXPECT_EQ(sent.weights, shared.weights) << name;
+      EXPECT_EQ(sent.norm, shared.norm) << name;
+      EXPECT_EQ(sent.state, shared.state) << name;
+    }
+}
+
+TEST(DataParallel, RanksThatShareMemoryHaveTheirWeightsOnce) {
+  std::array<const float*, 3> first_weights{};
+  const auto train = [&](const Team& team) {
+    ToyParameters toy(kSizes);
+    DataParallel ddp(toy.store, optimizer("adamw_torch"), team, sharded(false));
+    EXPECT_TRUE(ddp.partition().sharded());
+    take_steps(toy, ddp, 2);
+    first_weights[static_cast<std::size_t>(team.rank())] = toy[0].master.data<float>();
+  };
+  run_team(3, train, true);
+  EXPECT_EQ(first_weights[0], first_weights[1]);
+  EXPECT_EQ(first_weights[0], first_weights[2]);
+}
+
+// As a loop of one's own has it: gradients averaged on all ranks, and an optimizer of each rank.
+TEST(DistributedDataParallel, SharedMemoryGivesEveryRankAllGradients) {
+  const auto gradients_of = [](int ranks, bool shares_memory) {
+    std::vector<std::vector<float>> gradients(static_cast<std::size_t>(ranks));
+    const auto step = [&](const Team& team) {
+      ToyParameters toy(kSizes);
+      DistributedDataParallel ddp(toy.store, team, sharded(false));
+      for (int pass = 0; pass < 2; ++pass) {
+        toy.store.zero_grad();
+        Tape tape;
+        ddp.backward(toy.forward(tape, static_cast<float>(team.rank()) / 3), 0.7f);
+      }
+      const float* const values = toy.store.grad().data<float>();
+      gradients[static_cast<std::size_t>(team.rank())] = {values, values + toy.store.size()};
+    };
+    run_team(ranks, step, shares_memory);
+    return gradients;
+  };
+  for (const int ranks : {2, 4}) EXPECT_EQ(gradients_of(ranks, true), gradients_of(ranks, false));
 }
 
 TEST(DataParallel, AShardsStateIsSmaller) {

@@ -44,6 +44,8 @@ class ForwardingGroup : public ProcessGroup {
     return inner_.recv(data, count, type, from, tag);
   }
   WorkPtr barrier() override { return inner_.barrier(); }
+  bool shares_memory() const override { return inner_.shares_memory(); }
+  std::shared_ptr<std::byte> share(std::size_t bytes) override { return inner_.share(bytes); }
   void report_failure(const std::string& sentence) override { inner_.report_failure(sentence); }
 
  private:

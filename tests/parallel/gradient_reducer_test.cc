@@ -139,7 +139,8 @@ class ToyTable {
     std::fill_n(store_.grad().data<float>(), store_.size(), 9.0f);
     partition_.emplace(store_.size(), team.rank(), team.size(), PartitionOptions{64, 256, sharded},
                        std::vector<optim::Interval>{{table_.offset, table_.arena_end()}});
-    reducer_.emplace(store_, team, *partition_, wire, std::vector<Parameter*>{&table_});
+    shared_ = SharedArenas::make(store_, team, false);
+    reducer_.emplace(store_, team, *partition_, wire, std::vector<Parameter*>{&table_}, shared_.get());
   }
 
   // No rows at all: the table is not used; nullopt: all of it is.
@@ -183,6 +184,7 @@ class ToyTable {
   ParameterStore store_;
   Parameter &table_, &weight_;
   std::optional<Partition> partition_;
+  std::unique_ptr<SharedArenas> shared_;
   std::optional<GradientReducer> reducer_;
 };
 
@@ -201,7 +203,7 @@ TEST(GradientReducerOfATable, SendsTheRowsThatSomeRankUsed) {
 }
 
 TEST(GradientReducerOfATable, CountsEveryMicroBatchAndRanksThatUseNoRow) {
-  run_team(2, [&](const Team& team) {
+  const auto train = [](const Team& team) {
     ToyTable toy(team);
     for (int step = 0; step < 2; ++step) {
       if (team.is_first())
@@ -212,7 +214,39 @@ TEST(GradientReducerOfATable, CountsEveryMicroBatchAndRanksThatUseNoRow) {
     }
     toy.step({ToyTable::Rows{}}, 1);  // nobody
     EXPECT_EQ(toy.rows(), std::vector<float>(8, 0));
-  });
+    if (team.is_first())
+      toy.step({ToyTable::Rows{5}}, 1);
+    else
+      toy.step({std::nullopt}, 1);
+    EXPECT_EQ(toy.rows(), (std::vector<float>{1, 1, 1, 1, 1, 2, 1, 1}));
+    toy.step({ToyTable::Rows{1}}, 1);
+    EXPECT_EQ(toy.rows(), (std::vector<float>{0, 2, 0, 0, 0, 0, 0, 0}));
+  };
+  for (const bool shares_memory : {false, true}) run_team(2, train, shares_memory);
+}
+
+TEST(GradientReducer, RanksThatShareMemorySendNothing) {
+  std::vector<std::size_t> launched(2), bytes(2);
+  const auto train = [&](const Team& team) {
+    ToyParameters toy({16, 64, 32});
+    const Partition partition(toy.store.size(), team.rank(), team.size(), kSmall);
+    const auto shared = SharedArenas::make(toy.store, team, false);
+    Notes notes;
+    NotingGroup group(team.group(), notes);
+    GradientReducer reducer(toy.store, team_of(group), partition, DType::f32, {}, shared.get());
+    Tape tape;
+    const Var loss = toy.forward(tape, static_cast<float>(team.rank()));
+    reducer.backward(tape, loss, 0.5f);
+    EXPECT_EQ(reducer.launched(), 0u);
+    reducer.finish();
+    EXPECT_TRUE(notes.empty());
+    EXPECT_EQ(toy.gradient(1, 1), 0.5f * 2 * 3);
+    launched[static_cast<std::size_t>(team.rank())] = reducer.launched();
+    bytes[static_cast<std::size_t>(team.rank())] = reducer.launched_bytes();
+  };
+  run_team(2, train, true);
+  EXPECT_EQ(launched, (std::vector<std::size_t>{3, 3}));
+  EXPECT_EQ(bytes, std::vector<std::size_t>(2, 112 * sizeof(float)));
 }
 
 TEST(GradientReducerOfATable, SendsAllOfATableThatOneRankUsesWhole) {

@@ -26,9 +26,12 @@ inline Team team_of(comm::ProcessGroup& group, int local_rank = 0, bool overlaps
 }
 
 // Runs `body` once per rank, each with one compute thread.
-inline void run_team(int size, const std::function<void(const Team&)>& body) {
+inline void run_team(int size, const std::function<void(const Team&)>& body, bool shares_memory = false) {
+  comm::ThreadWorldOptions options;
+  options.shares_memory = shares_memory;
   cpu::set_num_threads(1);
-  comm::run_threads(size, [&](comm::ProcessGroup& group) { body(team_of(group, group.rank())); });
+  comm::run_threads(
+      size, [&](comm::ProcessGroup& group) { body(team_of(group, group.rank())); }, options);
   cpu::set_num_threads(0);
 }
 

@@ -21,11 +21,14 @@ MPICH = ["mpirun.mpich"]
 OPENMPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"]
 INTEL = [os.path.join(BACKENDS, "bin", "mpirun")]
 PLAIN = []
+FAR_AWAY = {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"}  # each rank on a host of its own
 
 OF_MPICH = ["loaded=libmpich.so.12", "absent=libmpi.so", "absent=libgloo.so", "absent=libccl.so"]
 OF_OPENMPI = ["loaded=libmpi.so.40", "absent=libmpich.so", "absent=libgloo.so", "absent=libccl.so"]
 OF_INTEL = ["loaded=libmpi.so.12", "loaded=libfabric.so.1", "absent=libmpich.so", "absent=libccl.so"]
 OF_GLOO = ["loaded=libgloo.so.0", "absent=libmpi.so", "absent=libmpich.so", "absent=libccl.so"]
+OF_SHM = ["loaded=libhearth_comm_shm.so", "absent=libmpi.so", "absent=libmpich.so", "absent=libgloo.so",
+          "absent=libccl.so"]
 OF_CCL = ["loaded=libccl.so.1", "loaded=libfabric.so.1", "absent=libgloo.so", "absent=libmpich.so"]
 OVER_MPI = OF_CCL + ["loaded=libmpi.so.12"]
 OVER_OFI = OF_CCL + ["loaded=libtcp-fi.so"]
@@ -56,14 +59,24 @@ def environment(extra):
     return clean
 
 
+def rank_variables(rank, size):
+    return {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(size)}
+
+
+def plain_ranks(size, arguments, base, users=None):
+    """The started ranks, by default of this user."""
+    return [subprocess.Popen([WORKER] + arguments, env={**base, **rank_variables(r, size)}, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, user=users[r] if users else None)
+            for r in range(size)]
+
+
 def start(launcher, size, arguments, extra):
     """The exit status and the output of a job."""
     base = environment(extra)
     if launcher:
         commands = [(launcher + ["-n", str(size), WORKER] + arguments, {})]
     else:
-        commands = [([WORKER] + arguments, {"RANK": str(r), "WORLD_SIZE": str(size), "LOCAL_RANK": str(r),
-                                             "LOCAL_WORLD_SIZE": str(size)}) for r in range(size)]
+        commands = [([WORKER] + arguments, {**rank_variables(r, size), **extra}) for r in range(size)]
     with tempfile.TemporaryFile("w+") as output:
         jobs = [subprocess.Popen(command, env={**base, **own}, stdout=output, stderr=subprocess.STDOUT,
                                  stdin=subprocess.DEVNULL, start_new_session=True) for command, own in commands]
@@ -110,6 +123,58 @@ def refuses_the_plugin_of(other, launcher, own, sentence):
         refuses(launcher, "mpi", sentence, HEARTH_PLUGIN_PATH=folder)
 
 
+def shared_memory():
+    """Kilobytes of shared memory on this machine, and the files that have a name."""
+    with open("/proc/meminfo") as file:
+        used = next(int(line.split()[1]) for line in file if line.startswith("Shmem:"))
+    return used, sorted(os.listdir("/dev/shm"))
+
+
+def leaves_nothing():
+    """All ranks are killed at once, in the midst of the work, with memory in common."""
+    _, before = shared_memory()
+    jobs = plain_ranks(3, ["shm", "hold=64"], environment({}))
+    try:
+        for job in jobs:
+            while b"holding" not in job.stdout.readline():
+                if job.poll() is not None:
+                    sys.exit(f"a rank ended with status {job.returncode}")
+        during, names = shared_memory()
+        if names != before:
+            sys.exit(f"the job has made files: {names}, before {before}")
+    finally:
+        for job in jobs:
+            job.kill()
+            job.wait()
+    for _ in range(100):
+        after, names = shared_memory()
+        if after < during - 150 * 1024 and names == before:
+            return
+        time.sleep(0.1)
+    sys.exit(f"{after} kB of shared memory after the job, {during} while it ran; files {names}, before {before}")
+
+
+def two_jobs():
+    """Of one user, at the same time."""
+    jobs = [plain_ranks(2, ["shm"], environment({})) for _ in range(2)]
+    for job in jobs[0] + jobs[1]:
+        output, _ = job.communicate(timeout=SECONDS)
+        if job.returncode != 0 or b"all is well" not in output:
+            sys.exit(f"status {job.returncode}\n{output.decode()}")
+
+
+def other_user_refused():
+    """The second rank runs as another user."""
+    if os.geteuid() != 0:
+        print("needs root, to start a rank as another user")
+        sys.exit(77)
+    first, second = plain_ranks(2, ["shm"], environment({}), users=[None, 65534])
+    output = second.communicate(timeout=SECONDS)[0].decode() + first.communicate(timeout=SECONDS)[0].decode()
+    sentence = "which another user runs: run all ranks as one user, or use --ddp_backend gloo"
+    if 0 in (first.returncode, second.returncode) or sentence not in output or "rank 1 failed" not in output:
+        sys.exit(f"the second rank should have said {sentence!r}\n{output}")
+
+
 def setvars():
     """A shell that sources what `hearth env --setvars` prints finds Intel's mpirun, and libccl."""
     script = f'eval "$({BUILD}/bin/hearth env --setvars)" && command -v mpirun && ls "$LD_LIBRARY_PATH/libccl.so.1"'
@@ -126,6 +191,11 @@ ROWS = {
     "gloo_mpich": lambda: works(MPICH, [2], "gloo", OF_GLOO),
     "gloo_openmpi": lambda: works(OPENMPI, [2], "gloo", OF_GLOO),
     "gloo_intel": lambda: works(INTEL, [2], "gloo", OF_GLOO),
+    "shm": lambda: works(PLAIN, [1, 2, 3, 4, 5], "shm", OF_SHM),
+    "shm_limited": lambda: works(PLAIN, [3], "shm", OF_SHM, limited=True),
+    "shm_mpich": lambda: works(MPICH, [2], "shm", OF_SHM),
+    "shm_openmpi": lambda: works(OPENMPI, [2], "shm", OF_SHM),
+    "shm_intel": lambda: works(INTEL, [2], "shm", OF_SHM),
     "mpich": lambda: works(MPICH, [1, 2, 3, 4, 5], "mpi", OF_MPICH),
     "mpich_limited": lambda: works(MPICH, [3], "mpi", OF_MPICH, limited=True),
     "openmpi": lambda: works(OPENMPI, [1, 2, 3, 4, 5], "mpi", OF_OPENMPI),
@@ -146,6 +216,13 @@ ROWS = {
     "two_mpis_refused": lambda: refuses(OPENMPI, "mpi", "can use only one MPI library", LD_PRELOAD="libmpich.so.12"),
     "gloo_stopped": lambda: ends(PLAIN, "gloo", signal.SIGSTOP, "rank 2"),
     "gloo_killed": lambda: ends(PLAIN, "gloo", signal.SIGKILL, "rank 2"),
+    "shm_stopped": lambda: ends(PLAIN, "shm", signal.SIGSTOP, "rank 2"),
+    "shm_killed": lambda: ends(PLAIN, "shm", signal.SIGKILL, "rank 2"),
+    "shm_leaves_nothing": leaves_nothing,
+    "shm_two_jobs": two_jobs,
+    "shm_users_refused": other_user_refused,
+    "shm_hosts_refused": lambda: refuses(PLAIN, "shm", "needs all ranks on one host: use --ddp_backend gloo",
+                                         **FAR_AWAY),
     "mpich_stopped": lambda: ends(MPICH, "mpi", signal.SIGSTOP, "rank 2"),
     "mpich_killed": lambda: ends(MPICH, "mpi", signal.SIGKILL),
     "openmpi_stopped": lambda: ends(OPENMPI, "mpi", signal.SIGSTOP, "rank 2"),

@@ -1,7 +1,8 @@
 // One rank of a job that tests a backend for real:
-//   plugin_worker BACKEND [quick] [fault=SIGNAL] [limit=BYTES] [loaded=NAME]... [absent=NAME]...
-// quick: for many ranks. fault: the last rank gets this signal in the midst of the work. limit: messages to the library
-// are no larger. The names are those of libraries that this process must, or must not, hold once the job is done.
+//   plugin_worker BACKEND [quick] [fault=SIGNAL] [hold=MEGABYTES] [limit=BYTES] [loaded=NAME]... [absent=NAME]...
+// quick: for many ranks. hold: takes so much shared memory per rank, says so and waits. fault: the last rank gets this
+// signal in the midst of the work. limit: messages to the library are no larger. The names are those of libraries that
+// this process must, or must not, hold once the job is done.
 #include <signal.h>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ std::unique_ptr<ProcessGroup> connect_with_limit(const World& world, const std::
   PluginGroupOptions options;
   options.timeout = kTimeout;
   options.max_message_bytes = limit;
-  return std::make_unique<PluginGroup>(load_plugin(backend, world.launcher), world, store, options);
+  return std::make_unique<PluginGroup>(load_plugin(backend, world), world, store, options);
 }
 
 void work_until(ProcessGroup& group, int fault) {
@@ -52,6 +53,23 @@ void work_until(ProcessGroup& group, int fault) {
     }
     group.all_reduce(data.data(), data.size(), DType::f32)->wait();
   }
+}
+
+// Each rank fills a block and reads all of them.
+std::shared_ptr<std::byte> check_shared_memory(ProcessGroup& group, std::size_t block) {
+  const auto ranks = static_cast<std::size_t>(group.size());
+  const std::shared_ptr<std::byte> memory = group.share(ranks * block);
+  const auto mark = [](std::size_t rank, std::size_t i) { return static_cast<std::byte>(1 + rank + i % 7); };
+  std::byte* const own = memory.get() + static_cast<std::size_t>(group.rank()) * block;
+  for (std::size_t i = 0; i < block; ++i) {
+    check(own[i] == std::byte{0}, "new shared memory is not zero");
+    own[i] = mark(static_cast<std::size_t>(group.rank()), i);
+  }
+  group.barrier()->wait();
+  for (std::size_t i = 0; i < ranks * block; ++i)
+    check(memory.get()[i] == mark(i / block, i % block), "byte {} of the shared memory is not what rank {} wrote", i,
+          i / block);
+  return memory;
 }
 
 void check_libraries(const std::vector<std::string>& arguments) {
@@ -83,12 +101,18 @@ int main(int argc, char** argv) {
     options.backend = backend;
     options.timeout = number("fault") != 0 ? kShortTimeout : kTimeout;
     const auto group = limit > 0 ? connect_with_limit(world, backend, limit) : connect(world, options);
-    if (const std::size_t fault = number("fault")) {
+    if (const std::size_t megabytes = number("hold")) {
+      const auto memory = check_shared_memory(*group, megabytes << 20);
+      std::puts("holding");
+      std::fflush(stdout);
+      while (true) group->barrier()->wait();
+    } else if (const std::size_t fault = number("fault")) {
       work_until(*group, static_cast<int>(fault));
     } else if (std::find(arguments.begin(), arguments.end(), "quick") != arguments.end()) {
       Collectives<float>(*group).run(30'011);
     } else {
       check_collectives(*group);
+      if (group->shares_memory()) check_shared_memory(*group, 10'001);
     }
     check_libraries(arguments);
     std::printf("rank %d of %d over %s: all is well\n", group->rank(), group->size(),

@@ -229,7 +229,7 @@ TEST_F(TrainingArgumentsTest, ListsWhatThereIs) {
   EXPECT_TRUE(contains(error_of({"--optim", "lion_8bit"}), "'lion_8bit' is none of adamw_torch, adamw_torch_fused"));
   EXPECT_TRUE(contains(error_of({"--lr_scheduler_type", "step"}), "is none of linear, cosine"));
   EXPECT_TRUE(contains(error_of({"--save_strategy", "often"}), "is none of no, steps, epoch, best"));
-  EXPECT_TRUE(contains(error_of({"--ddp_backend", "nccl"}), "is none of gloo, mpi, ccl"));
+  EXPECT_TRUE(contains(error_of({"--ddp_backend", "nccl"}), "is none of gloo, shm, mpi, ccl"));
 }
 
 TEST_F(TrainingArgumentsTest, AScheduleKnowsItsSettings) {

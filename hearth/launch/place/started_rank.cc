@@ -5,7 +5,7 @@
 //   starter   the process that started the ranks. Wrappers between it and the rank (a shell, `timeout`) do not count.
 //   bound     the starter gave this rank its own CPU mask (mpirun --bind-to core). Otherwise the rank has inherited the
 //             starter's mask, and so have all other ranks of the host.
-//   turn      a rank's time on one hardware thread before it moves to the next (cpu/rotation.h).
+//   turn      a rank's time on its hardware threads before it moves to those of the next rank (cpu/rotation.h).
 //
 // place_started_rank decides which case it is by comparing its own mask with the starter's:
 //   the masks differ  keep to the own mask: place() for one rank, with its part of the CPU quota.
@@ -13,8 +13,8 @@
 //                     the entry of its local rank; nothing needs to be exchanged.
 // place_this_process applies the result. It does not bind if the rank is alone on its host or the OpenMP variables of
 // the user or of `hearth launch` bind its threads already.
-// take_turns runs later, when the ranks can talk: they gather the hardware thread and node of each rank, and rotate if
-// every rank has exactly one thread, all differ, and all are in one node.
+// take_turns runs later, when the ranks can talk: they gather the hardware threads and the node of each rank, and
+// rotate if all ranks have the same number of them, all differ, and all are in one node.
 
 #include "hearth/launch/place/started_rank.h"
 
@@ -132,24 +132,26 @@ std::vector<int> place_this_process(int local_rank, int local_size) {
 void take_turns(const comm::World& world, comm::ProcessGroup& group) {
   constexpr std::chrono::milliseconds kPeriod{100};  // refilling a core's cache takes some tenths of a millisecond
   if (world.size == 1 || world.several_hosts()) return;
-  struct Seat {
-    std::int32_t processor = -1, node = -1;  // -1: this rank has not exactly one, or may not move
-  } own;
+  const auto ranks = static_cast<std::size_t>(world.size);
   const cpu::UsableMachine machine = cpu::usable_machine();
-  const std::vector<int> processors = cpu::processors_of_process(getpid());
-  const bool may_move = environment("HEARTH_TAKE_TURNS") != "0" && machine.real;
-  if (may_move && processors.size() == 1 && machine.nodes.size() == 1)
-    own = {processors.front(), machine.nodes.front().id};
-  std::vector<Seat> seats(static_cast<std::size_t>(world.size));
-  group.all_gather(&own, seats.data(), sizeof own / sizeof own.node, DType::i32)->wait();
-  std::set<int> distinct;
-  std::vector<int> in_order;
-  for (const Seat& seat : seats) {
-    if (seat.processor < 0 || seat.node != own.node) return;
-    distinct.insert(seat.processor);
-    in_order.push_back(seat.processor);
-  }
-  if (distinct.size() == seats.size()) cpu::rotate_process(in_order, static_cast<std::size_t>(world.rank), kPeriod);
+  const bool may_move = environment("HEARTH_TAKE_TURNS") != "0" && machine.real && machine.nodes.size() == 1;
+  std::vector<std::int32_t> own;
+  if (may_move) own = cpu::processors_of_compute_threads();
+  struct Seat {
+    std::int32_t length = 0, node = -1;  // 0: this rank may not move
+  } seat;
+  if (may_move) seat = {static_cast<std::int32_t>(own.size()), machine.nodes.front().id};
+  std::vector<Seat> seats(ranks);
+  group.all_gather(&seat, seats.data(), sizeof seat / sizeof seat.node, DType::i32)->wait();
+  for (const Seat& other : seats)
+    if (other.length == 0 || other.length != seat.length || other.node != seat.node) return;
+  std::vector<std::int32_t> all(ranks * own.size());
+  group.all_gather(own.data(), all.data(), own.size(), DType::i32)->wait();
+  if (std::set(all.begin(), all.end()).size() < all.size()) return;  // some have the same
+  std::vector<std::vector<int>> in_order;
+  for (auto begin = all.begin(); begin != all.end(); begin += seat.length)
+    in_order.emplace_back(begin, begin + seat.length);
+  cpu::rotate_process(in_order, static_cast<std::size_t>(world.rank), kPeriod);
 }
 
 }  // namespace hearth::launch

@@ -20,9 +20,9 @@ StartedRank place_started_rank(int local_rank, const PlacementRequest& request);
 // GOMP_CPU_AFFINITY already pin its threads, as under `hearth launch`. Call it before the first parallel work.
 std::vector<int> place_this_process(int local_rank, int local_size);
 
-// Lets ranks that have one hardware thread each, all on one host and in one NUMA node, rotate over these threads.
-// Hardware threads are not equally fast, virtual ones above all, and every step would otherwise wait for the rank on
-// the slowest. HEARTH_TAKE_TURNS=0 turns it off. All ranks must call it.
+// Lets ranks on one host and in one NUMA node, each with as many hardware threads as the others and no other's, take
+// turns on these. Hardware threads are not equally fast, virtual ones above all, and every step would otherwise wait
+// for the rank on the slowest. HEARTH_TAKE_TURNS=0 turns it off. All ranks must call it.
 void take_turns(const comm::World& world, comm::ProcessGroup& group);
 
 }  // namespace hearth::launch

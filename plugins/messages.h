@@ -2,18 +2,16 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
-#include <oneapi/ccl.hpp>
 #include <optional>
 #include <vector>
 
 #include "plugins/backend.h"
 
-// Messages with tags on top of oneCCL's send and recv, which have no tags: a header with the tag goes first, then the
-// data. Between two ranks one transfer runs at a time, because oneCCL may start two in any order.
+// Messages with tags, for libraries whose transfers have none: a header with the tag goes first, then the data. Between
+// two ranks one transfer runs at a time, so that transfers keep their order.
 namespace hearth::plugins {
-
-constexpr auto kBytes = ccl::datatype::uint8;
 
 struct Header {
   std::int64_t tag = 0;
@@ -23,7 +21,9 @@ struct Header {
 // The messages from this rank to one other.
 class Outbox {
  public:
-  Outbox(int to, const ccl::communicator& comm) : to_(to), comm_(comm) {}
+  using Start = std::function<std::unique_ptr<Request>(const void* data, std::size_t bytes)>;
+
+  explicit Outbox(Start start) : start_(std::move(start)) {}  // of a transfer to that rank
   std::unique_ptr<Request> send(const void* data, std::size_t bytes, int tag);
 
  private:
@@ -36,17 +36,18 @@ class Outbox {
 
   void move_on();
 
-  int to_;
-  const ccl::communicator& comm_;
+  Start start_;
   std::deque<std::shared_ptr<Letter>> letters_;
-  std::optional<ccl::event> event_;  // the transfer of the first letter's header, or of its data
+  std::unique_ptr<Request> transfer_;  // of the first letter's header, or of its data
   bool header_sent_ = false;
 };
 
 // The messages from one other rank to this one. Those that nobody has asked for yet are kept.
 class Inbox {
  public:
-  Inbox(int from, const ccl::communicator& comm) : from_(from), comm_(comm) {}
+  using Start = std::function<std::unique_ptr<Request>(void* data, std::size_t bytes)>;
+
+  Inbox(int from, Start start) : from_(from), start_(std::move(start)) {}  // of a transfer from that rank
   std::unique_ptr<Request> recv(void* data, std::size_t bytes, int tag);
 
  private:
@@ -65,10 +66,10 @@ class Inbox {
   void hand_out();
 
   int from_;
-  const ccl::communicator& comm_;
+  Start start_;
   std::deque<std::shared_ptr<Wish>> wishes_;
-  std::deque<Letter> letters_;       // that have come
-  std::optional<ccl::event> event_;  // the transfer of the next letter's header, or of its data
+  std::deque<Letter> letters_;         // that have come
+  std::unique_ptr<Request> transfer_;  // of the next letter's header, or of its data
   std::optional<Letter> next_;
   Header header_;
 };

@@ -1,4 +1,4 @@
-#include "plugins/ccl_messages.h"
+#include "plugins/messages.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,17 +24,17 @@ std::unique_ptr<Request> Outbox::send(const void* data, std::size_t bytes, int t
 }
 
 void Outbox::move_on() {
-  while (!letters_.empty() && (!event_ || event_->test())) {
+  while (!letters_.empty() && (!transfer_ || transfer_->done())) {
     Letter& letter = *letters_.front();
-    if (!event_) {
-      event_ = ccl::send(&letter.header, sizeof letter.header, kBytes, to_, comm_);
+    if (!transfer_) {
+      transfer_ = start_(&letter.header, sizeof letter.header);
     } else if (!header_sent_) {
       header_sent_ = true;
-      event_ = ccl::send(const_cast<void*>(letter.data), letter.header.bytes, kBytes, to_, comm_);
+      transfer_ = start_(letter.data, letter.header.bytes);
     } else {
       letter.gone = true;
       header_sent_ = false;
-      event_.reset();
+      transfer_.reset();
       letters_.pop_front();
     }
   }
@@ -60,16 +60,16 @@ std::unique_ptr<Request> Inbox::recv(void* data, std::size_t bytes, int tag) {
 
 void Inbox::move_on() {
   hand_out();
-  while (event_ ? event_->test() : !wishes_.empty()) {
-    if (!event_) {
-      event_ = ccl::recv(&header_, sizeof header_, kBytes, from_, comm_);
+  while (transfer_ ? transfer_->done() : !wishes_.empty()) {
+    if (!transfer_) {
+      transfer_ = start_(&header_, sizeof header_);
     } else if (!next_) {
       next_ = Letter{header_.tag, std::vector<char>(header_.bytes)};
-      event_ = ccl::recv(next_->data.data(), header_.bytes, kBytes, from_, comm_);
+      transfer_ = start_(next_->data.data(), header_.bytes);
     } else {
       letters_.push_back(std::move(*next_));
       next_.reset();
-      event_.reset();
+      transfer_.reset();
       hand_out();
     }
   }
