@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-kill test-onednn3 test-guides test-peers test-tokenizers test-soak test-asan test-tsan test-clang test-fuzz bench docs library install format lint clean
+.PHONY: deps deps-lint build demo report-pictures test test-kill test-onednn3 test-guides test-peers test-tokenizers test-soak test-asan test-tsan test-clang test-fuzz bench docs library install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -17,6 +17,11 @@ deps-lint:
 
 demo: build
 	@demo/run $(BUILD)/bin/hearth
+
+# Pictures of a run's report.html in headless Chromium, build/report_pictures.
+report-pictures: build
+	@scripts/install_deps chromium
+	scripts/report_pictures $(BUILD)
 
 test: deps
 	@scripts/install_deps tmux

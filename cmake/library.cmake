@@ -1,7 +1,7 @@
 # libhearth, shared and static: all modules but those of the program. Programs link Hearth::hearth, which is the static
 # library for a project that takes Hearth in with add_subdirectory.
 set(library_modules base cpu kernels tensor autograd ops nn optim io hub metrics tokenizer data models comm parallel launch
-                    train accelerate)
+                    train report accelerate)
 set(library_dependencies fmt::fmt OpenMP::OpenMP_CXX Threads::Threads PkgConfig::hwloc PkgConfig::libcurl PkgConfig::highway
                          PkgConfig::yaml_cpp PkgConfig::zlib PkgConfig::zstd PkgConfig::snappy
                          PkgConfig::lz4 hearth_onednn ${CMAKE_DL_LIBS})

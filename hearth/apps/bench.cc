@@ -230,7 +230,8 @@ int bench_tokenize(std::span<const std::string> words) {
   run.arguments.add("model", &options.model, "folder of the tokenizer");
   run.arguments.add("vocab", &options.vocab, "vocab.txt, instead of --model");
   run.arguments.add("rounds", &options.rounds, "repetitions; the fastest counts").at_least(1);
-  run.arguments.examples({"hearth bench tokenize --file train.json --model my_model"});
+  run.arguments.examples({"hearth bench tokenize --file train.json --model my_model",
+                          "hearth bench tokenize --file train.json --model bert-base-uncased --json"});
   if (!run.begin(words)) return 0;
   const auto rows = bench::bench_tokenize(options);
   return run.end(bench::to_json(rows), bench::to_text(rows));

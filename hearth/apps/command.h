@@ -18,7 +18,7 @@ struct Reported {
 // A subcommand of `hearth`. `words` follow its name; the result is the exit status. Errors are thrown: a UsageError
 // ends the program with status 2, a NotFiniteError with 3, any other with 1.
 struct Command {
-  std::string_view name, summary;
+  std::string_view group, name, summary;  // the group is a heading of `hearth --help`
   std::function<int(std::span<const std::string> words)> run;
 };
 
@@ -48,6 +48,8 @@ int test(std::span<const std::string> words);
 int migrate(std::span<const std::string> words);
 int estimate_memory(std::span<const std::string> words);
 int nlp_example(std::span<const std::string> words);
+int report(std::span<const std::string> words);
+int top(std::span<const std::string> words);
 int cache(std::span<const std::string> words);
 int env(std::span<const std::string> words);
 

@@ -13,27 +13,32 @@ namespace hearth::apps {
 namespace {
 
 // The commands beside those of tasks/task_table.cc.
+constexpr std::string_view kTrain = "Train a model", kUse = "Use a model", kWatch = "Watch and compare runs",
+                           kGather = "Models and data", kProcesses = "Several processes", kExamine = "This machine";
 const std::vector<Command> kOthers{
-    {"nlp_example", "fine-tune BERT on MRPC, as Accelerate's first example does", nlp_example},
-    {"ask", "ask a fine-tuned model questions about a text", ask},
-    {"tag", "find the entities of texts with a fine-tuned model", tag},
-    {"classify", "classify texts with a fine-tuned model", classify},
-    {"embed", "turn texts into embeddings", embed},
-    {"search", "find the texts that are nearest to a query", search},
-    {"rerank", "order texts by how well they answer a query", rerank},
-    {"download", "download a model or a data set from the Hub", download},
-    {"upload", "upload a folder to the Hub", upload},
-    {"train_tokenizer", "train a WordPiece, BPE or Unigram tokenizer on texts", train_tokenizer},
-    {"init_model", "create a model with random weights from a config.json and a tokenizer", init_model},
-    {"verify", "compare this build with reference results of PyTorch and transformers", verify},
-    {"bench", "benchmark training steps, kernels, the tokenizer and communication", bench},
-    {"config", "answer questions about your machines, for `hearth launch`", config},
-    {"launch", "run a command, a Python script or a program in several processes, each on its own cores", launch},
-    {"test", "check that the processes of your configuration can train together", test},
-    {"estimate-memory", "estimate the memory that training a model needs", estimate_memory},
-    {"migrate", "turn a command or script for PyTorch, IPEX or Accelerate into one for hearth", migrate},
-    {"cache", "show or clear the cache of prepared data", cache},
-    {"env", "describe this machine and this build, for a bug report", env},
+    {kTrain, "nlp_example", "fine-tune BERT on MRPC, as Accelerate's first example does", nlp_example},
+    {kUse, "ask", "ask a fine-tuned model questions about a text", ask},
+    {kUse, "tag", "find the entities of texts with a fine-tuned model", tag},
+    {kUse, "classify", "classify texts with a fine-tuned model", classify},
+    {kUse, "embed", "turn texts into embeddings", embed},
+    {kUse, "search", "find the texts that are nearest to a query", search},
+    {kUse, "rerank", "order texts by how well they answer a query", rerank},
+    {kWatch, "top", "watch a run from outside: step, loss, speed, time left", top},
+    {kWatch, "report", "show the results of runs beside each other", report},
+    {kGather, "download", "download a model or a data set from the Hub", download},
+    {kGather, "upload", "upload a folder to the Hub", upload},
+    {kGather, "train_tokenizer", "train a WordPiece, BPE or Unigram tokenizer on texts", train_tokenizer},
+    {kGather, "init_model", "create a model with random weights from a config.json and a tokenizer", init_model},
+    {kGather, "cache", "show or clear the cache of prepared data", cache},
+    {kProcesses, "config", "answer questions about your machines, for `hearth launch`", config},
+    {kProcesses, "launch", "run a command, a Python script or a program in several processes, each on its own cores",
+     launch},
+    {kProcesses, "test", "check that the processes of your configuration can train together", test},
+    {kProcesses, "migrate", "turn a command or script for PyTorch, IPEX or Accelerate into one for hearth", migrate},
+    {kExamine, "env", "describe this machine and this build, for a bug report", env},
+    {kExamine, "estimate-memory", "estimate the memory that training a model needs", estimate_memory},
+    {kExamine, "bench", "benchmark training steps, kernels, the tokenizer and communication", bench},
+    {kExamine, "verify", "compare this build with reference results of PyTorch and transformers", verify},
 };
 
 }  // namespace
@@ -42,8 +47,8 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all = [] {
     std::vector<Command> list;
     for (const tasks::TaskCommand& task : tasks::task_commands())
-      list.push_back(
-          {task.name, task.summary, [&task](std::span<const std::string> words) { return run_task(task, words); }});
+      list.push_back({kTrain, task.name, task.summary,
+                      [&task](std::span<const std::string> words) { return run_task(task, words); }});
     list.insert(list.end(), kOthers.begin(), kOthers.end());
     return list;
   }();

@@ -70,7 +70,7 @@ void HubPush::push_results() {
   if (!is_first_) return;
   wait();
   hub::UploadOptions options = options_of(args_, "End of training");
-  options.patterns.exclude = {"_*", "checkpoint-*", ".*"};
+  options.patterns.exclude = {"_*", "checkpoint-*", ".*", "report.*"};
   access_.quiet = false;
   log_info("uploaded to {}", hub::upload(repository_, output_dir_, options, access_).url);
 }

@@ -28,7 +28,8 @@ int init_model(std::span<const std::string> words) {
   arguments.add("output_dir", &output_dir, "model folder to create").required();
   arguments.add("overwrite_output_dir", &overwrite, "replace a model or tokenizer in output_dir");
   arguments.add("seed", &seed, "random seed of the weights");
-  arguments.examples({"hearth init_model --config config.json --tokenizer my_tokenizer --output_dir my_model"});
+  arguments.examples({"hearth init_model --config config.json --tokenizer my_tokenizer --output_dir my_model",
+                      "hearth init_model --config small.json --tokenizer my_tokenizer --seed 7 --output_dir small"});
   if (!parse_or_print_help(arguments, words)) return 0;
   if (!overwrite) check_no_files(output_dir, {"model.safetensors"});
   if (!overwrite && !is_same_folder(output_dir, tokenizer_folder))

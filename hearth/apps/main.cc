@@ -24,16 +24,20 @@
 namespace {
 
 void print_usage() {
-  fmt::print("hearth {}: fine-tunes transformers on CPUs\n\nusage: hearth COMMAND [arguments]\n\ncommands:\n",
-             hearth::kVersion);
-  for (const hearth::apps::Command& command : hearth::apps::commands())
-    fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, hearth::help_columns(), 19));
-  fmt::print(
-      "\n'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
-      "Exit status: 0 success, 1 failure, 2 wrong command line or file of options, 3 training stopped at a NaN or an\n"
-      "infinity, 75 training stopped by a signal after it saved a checkpoint; `hearth launch` exits with the status "
-      "of\n"
-      "its target.\n");
+  const std::size_t columns = hearth::help_columns();
+  fmt::print("hearth {}: fine-tunes transformers on CPUs\n\nusage: hearth COMMAND [arguments]\n", hearth::kVersion);
+  std::string_view group;
+  for (const hearth::apps::Command& command : hearth::apps::commands()) {
+    if (command.group != group) fmt::print("\n{}:\n", group = command.group);
+    fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, columns, 19));
+  }
+  fmt::print("\n{}\n",
+             hearth::wrapped("'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
+                             "Exit status: 0 success, 1 failure, 2 wrong command line or file of options, 3 training "
+                             "stopped at a NaN or an infinity, 75 training stopped by a signal after it saved a "
+                             "checkpoint; `hearth launch` exits with the status of its target. docs/reliability.md "
+                             "says what a script should do with each.",
+                             columns, 0));
 }
 
 // The command that the user may have meant, where that is clear.

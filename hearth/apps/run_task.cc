@@ -7,6 +7,7 @@
 
 #include "hearth/accelerate/failure.h"
 #include "hearth/apps/hub_push.h"
+#include "hearth/apps/machine.h"
 #include "hearth/apps/memory_check.h"
 #include "hearth/apps/model_card.h"
 #include "hearth/apps/processes.h"
@@ -24,6 +25,7 @@
 #include "hearth/models/pretrained.h"
 #include "hearth/nn/encoder.h"
 #include "hearth/ops/precision.h"
+#include "hearth/report/reports.h"
 #include "hearth/tasks/run_arguments.h"
 #include "hearth/tasks/task.h"
 #include "hearth/train/agreed_values.h"
@@ -110,7 +112,8 @@ void explain(const TrainingArguments& args, const parallel::Team& team) {
 // is written by begin().
 class TaskRun {
  public:
-  TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team, int processes_of_host);
+  TaskRun(const tasks::RunArguments& args, std::string_view command, tasks::Task& task, const parallel::Team& team,
+          int processes_of_host);
   TaskRun(const TaskRun&) = delete;
   TaskRun& operator=(const TaskRun&) = delete;
 
@@ -122,6 +125,7 @@ class TaskRun {
 
  private:
   TrainerOptions trainer_options();
+  std::shared_ptr<report::Reports> make_reports();
   Metrics train_or_name_checkpoint();
   void save_results(Metrics train_metrics);
   void write_settings(const std::filesystem::path& folder) const;
@@ -130,10 +134,12 @@ class TaskRun {
   bool has_results_of(const std::filesystem::path& checkpoint) const;
 
   const tasks::RunArguments& args_;
+  const std::string_view command_;
   tasks::Task& task_;
   const parallel::Team& team_;
   const std::filesystem::path output_dir_;
-  std::shared_ptr<HubPush> push_;      // with --push_to_hub
+  std::shared_ptr<HubPush> push_;  // with --push_to_hub
+  std::shared_ptr<report::Reports> reports_;
   std::optional<OutputDirLock> held_;  // by the first process of a run that trains
   std::optional<std::filesystem::path> checkpoint_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
@@ -143,8 +149,9 @@ class TaskRun {
   bool trained_ = false;
 };
 
-TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const parallel::Team& team, int processes_of_host)
-    : args_(args), task_(task), team_(team), output_dir_(args.training.output_dir) {
+TaskRun::TaskRun(const tasks::RunArguments& args, std::string_view command, tasks::Task& task,
+                 const parallel::Team& team, int processes_of_host)
+    : args_(args), command_(command), task_(task), team_(team), output_dir_(args.training.output_dir) {
   fetch_dataset(args_, task_, team_);
   task_.check_inputs(args_.training);
   if (args_.training.do_train && team_.is_first()) held_.emplace(args_.training);
@@ -180,7 +187,23 @@ TaskRun::TaskRun(const tasks::RunArguments& args, tasks::Task& task, const paral
     model_->load_weights(model_folder, options.seed, options.ignore_mismatched_sizes);
   }
   if (args_.hub.push_to_hub) push_ = std::make_shared<HubPush>(args_.hub, output_dir_, team_.is_first());
+  reports_ = make_reports();
   trainer_.emplace(model_, std::move(training), trainer_options());
+}
+
+// In the first process of a run that trains.
+std::shared_ptr<report::Reports> TaskRun::make_reports() {
+  if (!args_.training.do_train || !team_.is_first()) return nullptr;
+  report::RunFacts facts{.name = args_.training.run_name.value_or(args_.training.output_dir),
+                         .command = std::string(command_),
+                         .output_dir = output_dir_};
+  facts.logging_dir = args_.training.logging_dir.value_or("");
+  facts.settings = args_.resolved;
+  facts.model_config = model_->config().values();
+  facts.environment = describe_machine();
+  facts.samples = [this] { return task_.samples(); };
+  if (args_.training.log_histograms) facts.histograms = &model_->parameters();
+  return report::make_reports(args_.training, std::move(facts));
 }
 
 TrainerOptions TaskRun::trainer_options() {
@@ -196,6 +219,8 @@ TrainerOptions TaskRun::trainer_options() {
   options.loss = task_.loss();
   options.flags = args_.resolved;
   if (push_) options.callbacks.push_back(push_);
+  if (reports_) options.callbacks.push_back(reports_);
+  options.is_watched = reports_ != nullptr && args_.training.reports_to(Tracker::html);
   options.stop_requested = [] {
     catch_stop_signals();  // before the first question there is nothing to save, and a signal ends the process
     return caught_stop_signal() != 0;
@@ -241,6 +266,7 @@ bool TaskRun::train() {
   Metrics metrics = train_or_name_checkpoint();
   if (trainer_->was_interrupted()) {
     if (team_.is_first()) log_interruption(caught_stop_signal(), args_.training, *trainer_);
+    if (reports_) reports_->end(trainer_->progress(), report::Ending::interrupted);
     team_.barrier();  // launchers end all ranks when the first one ends, and some may still be saving
     return false;
   }
@@ -263,17 +289,20 @@ void TaskRun::save_results(Metrics metrics) {
 
 void TaskRun::evaluate() {
   const std::vector<std::string> suffixes = task_.evaluation_suffixes();
+  Metrics row;  // of the log, as Trainer.evaluate() of transformers has it
   for (std::size_t set = 0; set < suffixes.size(); ++set) {
     Metrics metrics = task_.evaluate(*trainer_, set);
     if (team_.is_first()) metrics.update(task_.derived_metrics(metrics));
     if (args_.training.do_train) metrics.set("epoch", trainer_->state().epoch);
     if (args_.training.include_num_input_tokens_seen)
       metrics.set("num_input_tokens_seen", trainer_->state().num_input_tokens_seen);
+    row.update(metrics.with_suffix(suffixes[set]));
     metrics.set("eval_samples", task_.evaluation_size(set));
     metrics = metrics.with_suffix(suffixes[set]);
     print("eval", metrics);
     evaluated_.update(metrics);
   }
+  if (reports_) reports_->add_row(trainer_->progress(), row);
   if (!team_.is_first()) return;
   save_metrics(output_dir_, "eval", evaluated_);
   fmt::print("{}", task_.report(output_dir_));
@@ -287,6 +316,7 @@ void TaskRun::predict() {
 }
 
 void TaskRun::end(const Timer& since_start) const {
+  if (reports_) reports_->end(trainer_->progress(), report::Ending::finished);
   if (team_.is_first()) {
     if (trained_) {
       const std::string remembered =
@@ -313,7 +343,7 @@ int run(const tasks::TaskCommand& command, std::span<const std::string> words, c
   return run_in_team(args.training, world, [&](const parallel::Team& team) {
     for (const std::string& notice : args.notices) log_info("{}", notice);
     team.check_agreement(agreed_values(args.resolved));
-    TaskRun run(args, *task, team, world.local_size);
+    TaskRun run(args, command.name, *task, team, world.local_size);
     run.begin();
     if (args.training.do_train && !run.train()) return kInterruptedStatus;
     if (args.training.do_eval) run.evaluate();

@@ -13,6 +13,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
+#include "hearth/base/profiler.h"
 
 namespace hearth::comm {
 namespace {
@@ -84,7 +85,8 @@ struct OperationQueue::Operation final : Work {
   const std::shared_ptr<OperationQueue> queue_;
   const char* const name_;
   const Run run_;
-  const Start start_;  // of a message: returns its request
+  const Start start_;                                                             // of a message: returns its request
+  const std::shared_ptr<ProfilerTrack> track_ = profiler_track("communication");  // of the thread that asks for it
   void* request_ = nullptr;
   bool done_ = false;
   std::string failure_;
@@ -170,7 +172,10 @@ void OperationQueue::perform(PluginHandle& handle) {
       continue;
     }
     monitor_.enter(operation->name_);
-    operation->run_(handle);
+    {
+      const TrackSpan span(operation->track_.get(), operation->name_);
+      operation->run_(handle);
+    }
     monitor_.exit();
     end(*operation);
   }

@@ -13,6 +13,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/environment.h"
+#include "hearth/base/profiler.h"
 #include "hearth/cpu/thread_check.h"
 #include "hearth/cpu/topology.h"
 
@@ -62,7 +63,7 @@ void expect_threads(int threads) {
 // everything after it. A sanitizer build tells it here; no_sanitize covers the data that the compiler itself passes to
 // the threads.
 #ifdef __SANITIZE_THREAD__
-__attribute__((no_sanitize("thread"))) void run_team(int threads, const std::function<void()>& body) {
+__attribute__((no_sanitize("thread"))) static void start_team(int threads, const std::function<void()>& body) {
   char begin, end;
   __tsan_release(&begin);
 #pragma omp parallel num_threads(threads)
@@ -74,11 +75,22 @@ __attribute__((no_sanitize("thread"))) void run_team(int threads, const std::fun
   __tsan_acquire(&end);
 }
 #else
-void run_team(int threads, const std::function<void()>& body) {
+static void start_team(int threads, const std::function<void()>& body) {
 #pragma omp parallel num_threads(threads)
   body();
 }
 #endif
+
+void run_team(int threads, const std::function<void()>& body) {
+  Profiler* const profiler = Profiler::of_all_threads();
+  if (profiler == nullptr) return start_team(threads, body);
+  ProfilerTrack* const* const tracks = profiler->compute_tracks(threads);
+  const char* const name = profiler->innermost_span();
+  start_team(threads, [&] {
+    const TrackSpan span(tracks[omp_get_thread_num()], name);
+    body();
+  });
+}
 
 TaskScope::TaskScope() : threads_before_(omp_get_max_threads()) {
   omp_set_num_threads(1);

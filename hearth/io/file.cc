@@ -177,13 +177,13 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(Sync sync) {
   check(descriptor_ >= 0, "[AtomicFile::commit] {} is committed already", path_.string());
-  if (::fsync(descriptor_) != 0) fail_writing(path_, errno);
+  if (sync == Sync::to_disk && ::fsync(descriptor_) != 0) fail_writing(path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_writing(path_, errno);
   temporary_.clear();
   ::close(std::exchange(descriptor_, -1));  // after the rename, because closing ends the lock
-  sync_folder(path_.parent_path());
+  if (sync == Sync::to_disk) sync_folder(path_.parent_path());
 }
 
 std::string read_file(const std::filesystem::path& path) {
@@ -211,6 +211,12 @@ void replace_file(const std::filesystem::path& path, std::string_view contents) 
   AtomicFile file(path);
   file.write(contents);
   file.commit();
+}
+
+void renew_file(const std::filesystem::path& path, std::string_view contents) {
+  AtomicFile file(path);
+  file.write(contents);
+  file.commit(AtomicFile::Sync::later);
 }
 
 void sync_folder(const std::filesystem::path& folder) {

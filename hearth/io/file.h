@@ -41,7 +41,8 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
-  void commit();  // at most once, and nothing is written after it
+  enum class Sync { to_disk, later };      // later: nothing waits for the disk, and a power cut may lose the contents
+  void commit(Sync sync = Sync::to_disk);  // at most once, and nothing is written after it
 
  private:
   std::filesystem::path path_;
@@ -57,6 +58,8 @@ std::string read_stream(const std::filesystem::path& path);
 // Hands the contents to `take` in pieces of 1 MiB; only the last may be shorter.
 void read_in_pieces(const std::filesystem::path& path, const std::function<void(std::span<const std::byte>)>& take);
 void replace_file(const std::filesystem::path& path, std::string_view contents);  // all or nothing, see AtomicFile
+// The same for a file that others read while a run renews it every few seconds (Sync::later).
+void renew_file(const std::filesystem::path& path, std::string_view contents);
 // Makes renames in the folder survive a power cut. Some file systems cannot do that, which is no error.
 void sync_folder(const std::filesystem::path& folder);
 // Removes the temporary files that killed processes have left in the folder, of this host or another.

@@ -23,7 +23,7 @@ constexpr std::array kFamilies{
     Family{"ATEN_CPU_CAPABILITY", "HEARTH_MAX_ISA caps the instruction set"},
     Family{"TOKENIZERS_PARALLELISM", "all threads tokenize"},
     Family{"TRANSFORMERS_VERBOSITY", "--log_level chooses the messages"},
-    Family{"WANDB_", "trackers are not implemented yet"},
+    Family{"WANDB_", "wandb is not implemented; --report_to html, jsonl and tensorboard are"},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "hearth/base/arguments.h"
 #include "hearth/data/dataset.h"
 #include "hearth/metrics/metrics.h"
+#include "hearth/metrics/sample_prediction.h"
 #include "hearth/models/head.h"
 #include "hearth/parallel/team.h"
 #include "hearth/tasks/common/dataset_request.h"
@@ -74,6 +75,9 @@ class Task {
   // Beside the metrics of the last evaluation, in the first process; not of those in mid-training.
   virtual Metrics derived_metrics(const Metrics& /*evaluated*/) const { return {}; }
   virtual Metrics predict(Trainer& trainer) = 0;  // writes the predictions; may return no metrics
+
+  // Predictions of the last evaluation of the first set, wrong and right, for people to read; in the first process.
+  virtual std::vector<SamplePrediction> samples() const { return {}; }
 
   // After the final evaluation, in the first process: text for the terminal beside the metrics. May write files.
   virtual std::string report(const std::filesystem::path& /*output_dir*/) const { return ""; }

@@ -1,5 +1,6 @@
 #include "hearth/train/callback_handler.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -15,6 +16,10 @@ CallbackHandler::CallbackHandler(std::vector<std::shared_ptr<TrainerCallback>> c
 void CallbackHandler::add(std::shared_ptr<TrainerCallback> callback) {
   check(callback != nullptr, "[Trainer] a callback is null");
   callbacks_.push_back(std::move(callback));
+}
+
+bool CallbackHandler::makes_requests() const {
+  return std::ranges::any_of(callbacks_, [](const auto& callback) { return callback->makes_requests(); });
 }
 
 const TrainerControl& CallbackHandler::requests() {

@@ -8,20 +8,21 @@
 
 namespace hearth {
 
-// Calls the callbacks of a Trainer and holds what they ask for. Without callbacks nothing is exchanged between ranks.
+// Calls the callbacks of a Trainer and holds what they ask for. Without callbacks that make requests nothing is
+// exchanged between ranks.
 class CallbackHandler {
  public:
   CallbackHandler(std::vector<std::shared_ptr<TrainerCallback>> callbacks, parallel::Team team);
 
   void add(std::shared_ptr<TrainerCallback> callback);
-  bool empty() const { return callbacks_.empty(); }
+  bool makes_requests() const;
 
   // Calls an event of every callback, in order.
   template <class... Parameters, class... Values>
   void call(void (TrainerCallback::*event)(const TrainingProgress&, TrainerControl&, Parameters...),
             const TrainingProgress& progress, const Values&... values) {
     for (const auto& callback : callbacks_) ((*callback).*event)(progress, control_, values...);
-    called_ = !callbacks_.empty();
+    called_ = makes_requests();
   }
 
   void begin_run() { control_ = {}, called_ = false; }  // withdraws what was asked for before

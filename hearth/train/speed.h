@@ -15,6 +15,9 @@ class Speed {
   void add_step(double tokens, double flops, double seconds);
 
   double tokens() const { return tokens_; }
+  double flops() const { return flops_; }
+  double seconds() const { return seconds_; }
+  double matmul_rate() const { return product_rate_; }  // FLOP/s; 0: not measured
   double tokens_per_second() const { return seconds_ > 0 ? tokens_ / seconds_ : 0; }
   double matmul_share() const;  // training FLOP/s divided by those of the matmul
 

@@ -46,6 +46,8 @@ struct TrainerOptions {
   std::vector<Arguments::Resolved> flags = {};
   // Whether this process was asked to stop; asked from the first step on. All ranks have it, or none.
   std::function<bool()> stop_requested = {};
+  // A callback reports StepFacts: the matmul rate is measured, and one step in 64 is profiled.
+  bool is_watched = false;
 };
 
 // Trains a model as the Hugging Face Trainer does: the same arguments, order of data, schedule, logs and files. In a

@@ -53,7 +53,8 @@ TrainingProgress TrainerCore::progress() const {
           .num_train_epochs = state.num_train_epochs,
           .epoch = state.epoch,
           .best_metric = state.best_metric,
-          .is_world_process_zero = team().is_first()};
+          .is_world_process_zero = team().is_first(),
+          .steps = &steps};
 }
 
 ops::LossOptions TrainerCore::loss_options() const {

@@ -28,6 +28,7 @@ struct TrainerCore {
 
   TrainerState state;
   Speed speed;
+  StepFacts steps;
   Timer running;  // since the run began
   bool was_finished = false, was_interrupted = false;
   bool evaluation_may_stop = false;  // by EvaluationStopped

@@ -48,6 +48,29 @@ void check_debug(const std::vector<std::string>& names) {
           fmt::join(names_of(DebugAid{}), ", "));
 }
 
+// "all" and "none" as the Trainer takes them.
+std::vector<std::string> resolved_trackers(const std::vector<std::string>& names) {
+  if (names == std::vector<std::string>{"none"}) return {};
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    if (name == "all") {
+      for (const std::string_view each : names_of(Tracker{})) result.emplace_back(each);
+      continue;
+    }
+    check(value_named<Tracker>(name).has_value() || std::ranges::find(kOtherTrackers, name) != std::end(kOtherTrackers),
+          "--report_to: '{}' is none of {}, all, none", name, fmt::join(names_of(Tracker{}), ", "));
+    result.push_back(name);
+  }
+  return result;
+}
+
+void check_trackers(const TrainingArguments& args) {
+  check(!args.log_histograms || args.reports_to(Tracker::tensorboard),
+        "--log_histograms needs --report_to tensorboard, which is what it writes to");
+  check(!(args.log_histograms && args.sharded_optimizer),
+        "--log_histograms and --sharded_optimizer exclude each other: no rank has all gradients");
+}
+
 }  // namespace
 
 void TrainingArguments::validate() {
@@ -68,6 +91,8 @@ void TrainingArguments::validate() {
 
   debug = names_in(debug);
   check_debug(debug);
+  report_to = resolved_trackers(names_in(report_to));
+  check_trackers(*this);
   check_optimizer(*this);
   if (save_format != SaveFormat::safetensors) check_torch_optimizer(optim);
   check(
@@ -111,6 +136,10 @@ void TrainingArguments::validate() {
 }
 
 bool TrainingArguments::uses(DebugAid aid) const { return std::ranges::find(debug, name_of(aid)) != debug.end(); }
+
+bool TrainingArguments::reports_to(Tracker tracker) const {
+  return std::ranges::find(report_to, name_of(tracker)) != report_to.end();
+}
 
 bool TrainingArguments::resumes_from_last() const { return resume_from_checkpoint == kLastCheckpoint; }
 

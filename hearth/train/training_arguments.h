@@ -59,6 +59,11 @@ struct HEARTH_API TrainingArguments {
   bool verbose = false;             // print every setting at start, not only those that differ from their defaults
   std::vector<std::string> debug;   // names of DebugAid
   bool profile = false;             // profile.json and trace.json in output_dir
+  std::vector<std::string> report_to{
+      "html"};                             // names of Tracker, all, or none; what they write is the program's choice
+  std::optional<std::string> logging_dir;  // of tensorboard's files; output_dir/runs/DATE_HOST if not given
+  std::optional<std::string> run_name;     // in reports; output_dir if not given
+  bool log_histograms = false;             // tensorboard: of weights and gradients, with every log row
   std::optional<bool> disable_tqdm;
   Verbosity log_level = Verbosity::passive;          // of the first process
   Verbosity log_level_replica = Verbosity::warning;  // of the others
@@ -90,7 +95,8 @@ struct HEARTH_API TrainingArguments {
   // but HOME, for ~ in output_dir, and HEARTH_PLUGIN_PATH, for the names of backends.
   void validate();
 
-  bool uses(DebugAid aid) const;   // debug names it
+  bool uses(DebugAid aid) const;  // debug names it
+  bool reports_to(Tracker tracker) const;
   bool resumes_from_last() const;  // resume_from_checkpoint names no folder
   DType train_dtype() const;       // dtype of matmuls
   DType eval_dtype() const;

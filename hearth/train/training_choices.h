@@ -29,6 +29,14 @@ constexpr std::array<std::string_view, 3> names_of(SaveFormat) { return {"safete
 enum class DebugAid { underflow_overflow, tpu_metrics_debug };
 constexpr std::array<std::string_view, 2> names_of(DebugAid) { return {"underflow_overflow", "tpu_metrics_debug"}; }
 
+// Reports of a run that Hearth writes.
+enum class Tracker { html, jsonl, tensorboard };
+constexpr std::array<std::string_view, 3> names_of(Tracker) { return {"html", "jsonl", "tensorboard"}; }
+// Trackers that transformers knows. They are accepted and have no effect.
+inline constexpr std::array<std::string_view, 12> kOtherTrackers{"azure_ml", "clearml", "codecarbon", "comet_ml",
+                                                                 "dagshub",  "dvclive", "flyte",      "mlflow",
+                                                                 "neptune",  "swanlab", "trackio",    "wandb"};
+
 // The lowest level of messages to show, as transformers names it; passive leaves the choice to the program.
 enum class Verbosity { detail, debug, info, warning, error, critical, passive };
 constexpr std::array<std::string_view, 7> names_of(Verbosity) {

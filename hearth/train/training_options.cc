@@ -136,8 +136,21 @@ void declare_logging(Arguments& options, TrainingArguments& args) {
   options.add("debug", &args.debug,
               "underflow_overflow: look for NaN and infinity in what every op computes, in every step, and name the "
               "first op; slow. tpu_metrics_debug has no effect");
+  options
+      .add("report_to", &args.report_to,
+           "reports of the run: html (report.html in output_dir, renewed while it trains), jsonl (log.jsonl, a line "
+           "per log row), tensorboard (event files), all or none")
+      .per_process();
+  options.add("logging_dir", &args.logging_dir, "folder of TensorBoard's files; output_dir/runs/DATE_HOST if not given")
+      .per_process();
+  options.add("run_name", &args.run_name, "name of the run in reports; output_dir if not given").per_process();
+  options
+      .add("log_histograms", &args.log_histograms,
+           "tensorboard: also write histograms of weights and gradients with every log row")
+      .per_process();
   options.add("profile", &args.profile,
-              "profile training: write time per op to output_dir/profile.json, a trace for Perfetto to trace.json");
+              "profile training: write time per op and thread to output_dir/profile.json, a trace of all threads for "
+              "Perfetto to trace.json");
 }
 
 void declare_evaluation(Arguments& options, TrainingArguments& args) {
@@ -231,10 +244,8 @@ void declare_foreign(Arguments& options) {
   ignore(options, {"dataloader_persistent_workers", "dataloader_in_order"},
          {"dataloader_num_workers", "dataloader_prefetch_factor", "dataloader_multiprocessing_context"},
          "a thread always prefetches batches, in order");
-  ignore(options, {},
-         {"report_to...", "logging_dir", "run_name", "project", "trackio_space_id", "trackio_bucket_id",
-          "trackio_static_space_id"},
-         "trackers are not implemented yet; logs go to the terminal and to trainer_state.json");
+  ignore(options, {}, {"project", "trackio_space_id", "trackio_bucket_id", "trackio_static_space_id"},
+         "trackio is not implemented; --report_to html, jsonl and tensorboard are");
   ignore(options, {"full_determinism"}, {}, "training is always deterministic");
   ignore(options, {"save_safetensors"}, {}, "weights are always saved as safetensors");
   ignore(options, {"enable_jit_checkpoint"}, {}, "a signal always saves a checkpoint before the run ends");

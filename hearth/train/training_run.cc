@@ -5,6 +5,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
+#include "hearth/cpu/system.h"
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"
 #include "hearth/kernels/gemm/peak.h"
@@ -20,6 +21,9 @@ namespace hearth {
 namespace {
 
 constexpr std::size_t kStepsAhead = 2;
+constexpr std::int64_t kStepsPerSample = 64;  // of a run that is watched, one in so many steps is profiled
+constexpr std::int64_t kFirstSample = 2;      // the first steps take memory and are slower
+constexpr std::int64_t kStepsPerMemory = 16;  // how often a rank looks at its memory
 
 const Dataset& train_data_of(const TrainerCore& core) {
   const TrainingArguments& args = core.args;
@@ -53,11 +57,12 @@ TrainingRun::TrainingRun(Trainer& trainer, TrainerCore& core, const std::optiona
       actions_(trainer, core, learning_rate_, nan_guard_, checkpoints_),
       matmul_parameters_(matmul_parameters_of(core.model->parameters())) {
   if (core_.team().size() > 1)
-    core_.team().check_agreement({{"the list of callbacks", core_.callbacks.empty() ? "empty" : "not empty"}});
+    core_.team().check_agreement({{"the list of callbacks", core_.callbacks.makes_requests() ? "not empty" : "empty"}});
   if (core_.team().is_first()) learning_rate_.warn_of_opposite_mode();
   resume(checkpoint);
   announce(plan_, core_.args, train_data_, core_.model->parameters().trainable_count());
-  core_.speed = core_.is_quiet()
+  core_.steps = {};
+  core_.speed = core_.is_quiet() && !core_.options.is_watched
                     ? Speed()
                     : Speed([format = core_.args.train_dtype()] { return kernels::measure_matmul_rate(format); });
   first_step_ = core_.state.global_step;
@@ -124,16 +129,18 @@ Metrics TrainingRun::train() {
 }
 
 void TrainingRun::train_epochs() {
-  std::optional<Profiler> profiler;
   {
     Progress progress("training", plan_.max_steps, core_.is_quiet());
     actions_.before_first_step(core_.state.global_step % plan_.updates == 0);
-    if (core_.args.profile) profiler.emplace();
+    if (core_.args.profile || core_.options.is_watched)
+      profiler_.emplace(core_.args.profile ? Profiler::Threads::all : Profiler::Threads::own);
+    if (profiler_) core_.steps.profiler = &*profiler_;
     for (std::int64_t epoch = core_.state.global_step / plan_.updates; epoch < plan_.epochs && !actions_.ends_run();
          ++epoch)
       train_epoch(epoch, progress);
   }
-  if (profiler && core_.team().is_first()) write_profile(*profiler, core_.args.output_dir);
+  if (profiler_) profiler_->set_recording(false);
+  if (core_.args.profile && core_.team().is_first()) write_profile(*profiler_, core_.args.output_dir);
 }
 
 void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
@@ -146,7 +153,9 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
   std::int64_t next =
       args.ignore_data_skip ? 0 : (state.global_step - epoch * plan_.updates) * args.gradient_accumulation_steps;
   using MicroBatches = std::vector<BatchPtr>;  // of one step
+  const auto collating = profiler_track("preparing batches");
   const auto next_step = [&]() -> std::optional<MicroBatches> {
+    const TrackSpan span(collating.get(), "collating");
     MicroBatches step;
     for (; next < batches.size() && std::ssize(step) < args.gradient_accumulation_steps; ++next)
       step.push_back(collate(train_data_, batches[next],
@@ -158,15 +167,20 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
   data::Prefetcher<MicroBatches> prefetched(next_step, kStepsAhead);
   const StepOptions options = core_.step_options();
   while (!actions_.ends_run()) {
+    const std::int64_t steps_done = state.global_step - first_step_;
+    if (profiler_ && !args.profile) profiler_->set_recording(steps_done % kStepsPerSample == kFirstSample);
+    if (steps_done % kStepsPerMemory == 0) load_.memory_bytes = static_cast<double>(cpu::resident_bytes());
     const Timer step_timer;
     const std::optional<MicroBatches> micro_batches = [&] {
       const Span waiting("data wait");
       return prefetched.next();
     }();
     if (!micro_batches) break;
+    const double waited = step_timer.seconds();
+    const double loss_scale = scaler_.scale();
     const double lr = learning_rate_.after(ddp_.steps());
     const auto step = static_cast<std::uint64_t>(state.global_step);
-    const StepResult result = training_step(*core_.model, ddp_, scaler_, *micro_batches, step, lr, options);
+    const StepResult result = training_step(*core_.model, ddp_, scaler_, *micro_batches, step, lr, options, load_);
     nan_guard_.after_step(state.global_step + 1, result, scaler_.scale(), checkpoints_.keeper(),
                           [&] { return find_fault(*core_.model, team, *micro_batches, step, result, options); });
     state.skipped_steps += result.skipped && !result.overflowed;
@@ -174,6 +188,7 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
     state.num_input_tokens_seen += static_cast<std::int64_t>(result.tokens);
     state.total_flos += 6.0 * result.tokens * static_cast<double>(matmul_parameters_);
     core_.speed.add_step(result.tokens, result.flops / team.size(), step_timer.seconds());
+    note(result, lr, loss_scale, waited);
     ++state.global_step;
     state.epoch = static_cast<double>(epoch) + static_cast<double>(batches_done) / static_cast<double>(plan_.batches);
     {
@@ -183,6 +198,25 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
     }
     Profiler::end_step();
   }
+}
+
+void TrainingRun::note(const StepResult& result, double lr, double loss_scale, double waited_for_data) {
+  StepFacts& steps = core_.steps;
+  steps.loss = result.loss;
+  steps.grad_norm = result.grad_norm;
+  steps.learning_rate = lr;
+  steps.loss_scale = loss_scale;
+  steps.ranks_seconds = steps.seconds;  // ranks tell of the step before
+  steps.seconds = core_.speed.seconds();
+  steps.tokens = core_.speed.tokens();
+  steps.flops = core_.speed.flops();
+  steps.matmul_rate = core_.speed.matmul_rate();
+  steps.ranks.resize(result.ranks.size());
+  for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {
+    steps.ranks[rank].busy_seconds += result.ranks[rank].busy_seconds;
+    steps.ranks[rank].memory_bytes = result.ranks[rank].memory_bytes;
+  }
+  load_.busy_seconds = waited_for_data + result.busy_seconds;
 }
 
 void TrainingRun::show(const StepResult& result, double lr, Progress& progress) const {

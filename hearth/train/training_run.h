@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "hearth/base/profiler.h"
 #include "hearth/base/progress.h"
 #include "hearth/optim/loss_scaler.h"
 #include "hearth/parallel/data_parallel.h"
@@ -22,6 +23,10 @@ class TrainingRun {
   // Prepares the run; a checkpoint is loaded.
   TrainingRun(Trainer& trainer, TrainerCore& core, const std::optional<std::filesystem::path>& checkpoint);
 
+  ~TrainingRun() { core_.steps.profiler = nullptr; }
+  TrainingRun(const TrainingRun&) = delete;
+  TrainingRun& operator=(const TrainingRun&) = delete;
+
   Metrics train();
 
  private:
@@ -32,6 +37,7 @@ class TrainingRun {
 
   void train_epochs();
   void train_epoch(std::int64_t epoch, Progress& progress);
+  void note(const StepResult& result, double lr, double loss_scale, double waited_for_data);
   void show(const StepResult& result, double lr, Progress& progress) const;
   Metrics metrics() const;
 
@@ -47,6 +53,8 @@ class TrainingRun {
   StepActions actions_;
   std::int64_t matmul_parameters_ = 0;  // all but embeddings, for total_flos
   std::int64_t first_step_ = 0;
+  std::optional<Profiler> profiler_;
+  RankLoad load_;  // of this rank in the last step
 };
 
 }  // namespace hearth

@@ -5,9 +5,33 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
+#include "hearth/base/timer.h"
 #include "hearth/train/fault.h"
 
 namespace hearth {
+namespace {
+
+constexpr std::size_t kSums = 4, kNumbersPerRank = 2;  // of what the ranks sum up beside the gradients
+
+// Sums over the ranks, then places for what each rank says of itself.
+std::vector<double> numbers_to_sum(const std::array<double, kSums>& sums, const RankLoad& load,
+                                   const parallel::Team& team) {
+  std::vector<double> numbers(sums.begin(), sums.end());
+  numbers.resize(kSums + kNumbersPerRank * static_cast<std::size_t>(team.size()));
+  const std::size_t own = kSums + kNumbersPerRank * static_cast<std::size_t>(team.rank());
+  numbers[own] = load.busy_seconds;
+  numbers[own + 1] = load.memory_bytes;
+  return numbers;
+}
+
+std::vector<RankLoad> loads_in(std::span<const double> numbers) {
+  std::vector<RankLoad> loads;
+  for (std::size_t own = kSums; own < numbers.size(); own += kNumbersPerRank)
+    loads.push_back({numbers[own], numbers[own + 1]});
+  return loads;
+}
+
+}  // namespace
 
 ops::Context training_context(Tape& tape, std::uint64_t step, const StepOptions& options, ops::FiniteCheck* check) {
   ops::Context ctx = ops::training_context(tape, step, options.seed);
@@ -26,8 +50,9 @@ Var loss_of(nn::Model& model, ops::Context& ctx, const BatchPtr& batch) {
 
 StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,
                          std::span<const BatchPtr> micro_batches, std::uint64_t step, double lr,
-                         const StepOptions& options) {
+                         const StepOptions& options, const RankLoad& load) {
   const Span span("step");
+  const Timer timer;
   StepResult result;
   const auto world = static_cast<float>(ddp.team().size());
   const auto count = static_cast<float>(micro_batches.size());
@@ -49,16 +74,18 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
     if (&batch == &micro_batches.back()) {
       const double stop = options.stop_requested && options.stop_requested() ? 1 : 0;
       ddp.start_backward(tape, loss, result.loss_grad,
-                         std::array{result.loss / world, result.tokens, result.flops, stop});
+                         numbers_to_sum({result.loss / world, result.tokens, result.flops, stop}, load, ddp.team()));
     } else {
       tape.backward(loss, result.loss_grad);
     }
   }
+  result.busy_seconds = timer.seconds();
   const std::span<const double> sums = ddp.finish();
   result.loss = sums[0];
   result.tokens = sums[1];
   result.flops = sums[2];
   result.stop = sums[3] > 0;
+  result.ranks = loads_in(sums);
 
   result.grad_norm = ddp.grad_norm() / scale;
   if (options.checks_ops) result.fault = first_fault(ddp.team(), ops_check);

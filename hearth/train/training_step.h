@@ -3,11 +3,13 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hearth/nn/model.h"
 #include "hearth/ops/context.h"
 #include "hearth/optim/loss_scaler.h"
 #include "hearth/parallel/data_parallel.h"
+#include "hearth/train/callbacks.h"
 #include "hearth/train/training_choices.h"
 
 namespace hearth {
@@ -32,6 +34,8 @@ struct StepResult {
   std::string fault;             // with checks_ops: what the check of the first process that has any found
   double tokens = 0, flops = 0;  // of all processes
   bool stop = false;             // a process was asked to stop; the same on all of them
+  double busy_seconds = 0;       // of this process, until it waited for the gradients of the others
+  std::vector<RankLoad> ranks;   // what each process said of its step before this one
 };
 
 // The settings of a forward pass of training that `tape` records. `step` seeds dropout. `check` looks at every op.
@@ -42,9 +46,10 @@ ops::Context training_context(Tape& tape, std::uint64_t step, const StepOptions&
 Var loss_of(nn::Model& model, ops::Context& ctx, const BatchPtr& batch);
 
 // One update of the weights from the micro-batches whose gradients are accumulated; every process has the same number
-// of them. `step` is the number of the update, which seeds dropout.
+// of them. `step` is the number of the update, which seeds dropout. `load` is that of this process in the step before,
+// for StepResult::ranks of all.
 StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,
                          std::span<const BatchPtr> micro_batches, std::uint64_t step, double lr,
-                         const StepOptions& options);
+                         const StepOptions& options, const RankLoad& load = {});
 
 }  // namespace hearth

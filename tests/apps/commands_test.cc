@@ -17,17 +17,15 @@ TEST_F(Commands, AreListed) {
   const Outcome help = hearth("--help");
   EXPECT_EQ(help.status, 0);
   EXPECT_EQ(help.out, none.out);
-  for (const char* name : {"run_qa", "ask", "train_tokenizer", "init_model", "verify", "env"}) {
+  EXPECT_TRUE(contains(help.out, "\nTrain a model:\n  run_qa ")) << help.out;
+  EXPECT_TRUE(contains(help.out, "docs/reliability.md"));
+  for (const char* name : {"run_qa", "ask", "train_tokenizer", "init_model", "verify", "env", "report", "top"}) {
     EXPECT_TRUE(contains(help.out, std::string("\n  ") + name)) << name;
     const Outcome own = hearth(std::string(name) + " --help");
     EXPECT_EQ(own.status, 0) << name;
     EXPECT_TRUE(own.out.starts_with(std::string("usage: hearth ") + name)) << own.out;
     EXPECT_EQ(own.err, "");
   }
-  for (const char* name :
-       {"run_qa", "ask", "train_tokenizer", "init_model", "verify", "env", "cache", "config", "launch", "test",
-        "estimate-memory", "migrate", "bench train", "bench gemm", "bench ops", "bench tokenize", "bench allreduce"})
-    EXPECT_TRUE(contains(hearth(std::string(name) + " --help").out, "\nExamples:\n  ")) << name;
   for (const char* option : {"--model_name_or_path", "--do_train", "--learning_rate", "--bf16", "--save_total_limit",
                              "--doc_stride", "--config_overrides", "--early_stopping_patience", "--use_ipex"})
     EXPECT_TRUE(contains(hearth("run_qa --help").out, option)) << option;
@@ -61,6 +59,35 @@ TEST_F(Commands, AWrongCommandLineIsStatusTwo) {
        {"verify nowhere", "run_qa --model_name_or_path nowhere --do_eval --validation_file x.json",
         "ask --model nowhere --context_text x --question y"})
     EXPECT_EQ(hearth(failing).status, 1) << failing;
+}
+
+// Of every command that `hearth --help` lists, and of every benchmark.
+TEST_F(Commands, HelpHasTwoExamplesAndFitsTheTerminal) {
+  std::vector<std::string> names{"bench train", "bench gemm", "bench ops", "bench tokenize", "bench allreduce"};
+  for (const std::string& line : lines_of(hearth("--help").out))
+    if (line.starts_with("  ") && line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));
+  EXPECT_GT(names.size(), 25u);
+  for (const std::string& name : names) {
+    if (name == "bench") continue;  // its help lists the benchmarks
+    for (const std::size_t columns : {72, 120}) {
+      const std::string help = hearth(name + " --help", fmt::format("COLUMNS={}", columns)).out;
+      const std::size_t examples = help.find("\nExamples:\n");
+      ASSERT_NE(examples, help.npos) << name;
+      std::size_t count = 0;
+      for (const std::string& line : lines_of(help.substr(examples + 1)))
+        count += line.starts_with("  hearth ") || contains(line, " hearth ");
+      EXPECT_GE(count, 2u) << name;
+      for (const std::string& line : lines_of(help.substr(0, examples)))  // a word is never broken
+        EXPECT_TRUE(line.size() <= columns || line.find(' ', line.find_first_not_of(' ')) == line.npos)
+            << name << ": " << line;
+    }
+  }
+}
+
+TEST_F(Commands, JsonOfTheCache) {
+  const io::Json cache = io::parse_json(hearth("cache --json").out, "cache");
+  EXPECT_EQ(cache.at("files"), 0);
+  EXPECT_TRUE(cache.at("limit_bytes").is_number());
 }
 
 TEST_F(Commands, HelpOfBenchmarksListsTheirOptionsUnderTheirSections) {

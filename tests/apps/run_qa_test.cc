@@ -72,7 +72,7 @@ TEST_P(RunQaInFormat, TrainsEvaluatesAndPredicts) {
   EXPECT_EQ(names_in(folder() / "out"),
             with(kModelFiles, {"README.md", "trainer_state.json", "train_results.json", "eval_results.json",
                                "predict_results.json", "all_results.json", "eval_predictions.json",
-                               "eval_nbest_predictions.json", "predict_predictions.json",
+                               "eval_nbest_predictions.json", "report.html", "report.json", "predict_predictions.json",
                                "predict_nbest_predictions.json", "checkpoint-10", "checkpoint-20", "checkpoint-21"}));
   for (const char* name : {"out/checkpoint-10", "out/checkpoint-20", "out/checkpoint-21"})
     EXPECT_EQ(names_in(folder() / name), checkpoint) << name;

@@ -6,6 +6,7 @@
 #include "hearth/base/log.h"
 #include "hearth/bench/model_config.h"
 #include "hearth/bench/workload.h"
+#include "hearth/cpu/parallel.h"
 #include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/train/trainer.h"
@@ -61,6 +62,73 @@ TEST(ProfilerTest, RecordsItsOwnThreadWhileItLives) {
   std::thread([] { const Span elsewhere("elsewhere"); }).join();
   EXPECT_TRUE(profiler.totals().empty());
   EXPECT_TRUE(contains(error_of([] { Profiler second; }), "has one already"));
+}
+
+TEST(ProfilerTest, SomeSpansAreShownEvenIfHidden) {
+  Profiler profiler;
+  {
+    const Span outer("outer", Span::Inner::hidden);
+    { const Span inner("inner"); }
+    {
+      const Span shown("shown", Span::EvenIfHidden{});
+      wait();
+      const Span inside("inside");
+    }
+    const Span after("after");
+  }
+  EXPECT_EQ(profiler.totals().size(), 2u);
+  EXPECT_GE(total(profiler.totals(), "shown").seconds, 0.002);
+  EXPECT_LT(total(profiler.totals(), "outer").seconds, total(profiler.totals(), "shown").seconds);
+}
+
+TEST(ProfilerTest, RecordsOnlyWhileItIsAskedTo) {
+  Profiler profiler;
+  profiler.set_recording(false);
+  { const Span span("unseen"); }
+  Profiler::end_step();
+  profiler.set_recording(true);
+  { const Span span("seen"); }
+  Profiler::end_step();
+  EXPECT_EQ(profiler.totals().size(), 1u);
+  EXPECT_EQ(profiler.steps(), 1);
+}
+
+// Each compute thread has a track of its own, with its part of every parallel region under the name of the span.
+TEST(ProfilerTest, HasATrackPerThread) {
+  cpu::set_num_threads(3);
+  {
+    const Span before("no profiler");
+    cpu::parallel_for(100, [](std::int64_t) {});
+  }
+  {
+    Profiler profiler(Profiler::Threads::all);
+    {
+      const Span op("op");
+      cpu::parallel_for(100, [](std::int64_t) { wait(); });
+    }
+    const auto track = profiler_track("communication");
+    { const TrackSpan span(track.get(), "all_reduce"); }
+    EXPECT_EQ(profiler_track("communication"), track);
+    const auto tracks = profiler.tracks();
+    ASSERT_EQ(tracks.size(), 4u);
+    for (std::size_t i = 0; i < 3; ++i) {
+      ASSERT_EQ(tracks[i]->events().size(), 1u) << i;
+      EXPECT_EQ(tracks[i]->events()[0].name, "op");
+      EXPECT_GE(tracks[i]->totals()[0].seconds, 0.002);
+      EXPECT_GE(tracks[i]->events()[0].begin, profiler.events()[0].begin);
+    }
+    EXPECT_EQ(tracks[0]->name(), "compute thread 1 (the main thread)");
+    EXPECT_EQ(tracks[3]->totals()[0].name, "all_reduce");
+    for (std::int64_t step = 0; step < Profiler::kTracedSteps; ++step) Profiler::end_step();
+    { const TrackSpan span(track.get(), "all_reduce"); }
+    EXPECT_EQ(track->events().size(), 1u);
+    EXPECT_EQ(track->totals()[0].calls, 2);
+  }
+  Profiler own;  // without other threads
+  cpu::parallel_for(100, [](std::int64_t) {});
+  EXPECT_EQ(profiler_track("communication"), nullptr);
+  EXPECT_TRUE(own.tracks().empty());
+  cpu::set_num_threads(0);
 }
 
 TEST(ProfilerTest, KeepsSingleSpansOfTheFirstStepsOnly) {

@@ -52,17 +52,14 @@ print(trainer.evaluate())
       migration.text,
       "hearth run_qa \\\n  --dataset_name squad \\\n  --model_name_or_path google-bert/bert-base-uncased \\\n"
       "  --max_seq_length 384 \\\n  --doc_stride 128 \\\n  --output_dir 'out dir' \\\n  --eval_strategy epoch \\\n"
-      "  --learning_rate 3e-5 \\\n  --bf16 \\\n  --load_best_model_at_end False \\\n"
+      "  --learning_rate 3e-5 \\\n  --bf16 \\\n  --report_to wandb \\\n  --load_best_model_at_end False \\\n"
       "  --num_train_epochs \"$NUM_TRAIN_EPOCHS\" \\\n  --do_train \\\n  --do_eval");
   EXPECT_TRUE(migration.complete);
-  EXPECT_EQ(
-      remarks_of(migration),
-      (Lines{"10: --evaluation_strategy is now --eval_strategy",
-             "10: left out: --report_to is accepted and has no effect: trackers are not implemented yet; logs go to "
-             "the terminal and to trainer_state.json",
-             "11: num_train_epochs=epochs(2): set NUM_TRAIN_EPOCHS to its value",
-             "13: compute_metrics=f1: the command has its own; hearth::Trainer in C++ takes another "
-             "(docs/library.md)"}));
+  EXPECT_EQ(remarks_of(migration),
+            (Lines{"10: --evaluation_strategy is now --eval_strategy",
+                   "11: num_train_epochs=epochs(2): set NUM_TRAIN_EPOCHS to its value",
+                   "13: compute_metrics=f1: the command has its own; hearth::Trainer in C++ takes another "
+                   "(docs/library.md)"}));
 }
 
 TEST(MigratePython, GlueAndFiles) {

@@ -165,7 +165,8 @@ TEST(MigrateShell, Variables) {
       {"export TOKENIZERS_PARALLELISM=false MASTER_ADDR=127.0.0.1 WANDB_DISABLED=1\npython run_qa.py",
        "export MASTER_ADDR=127.0.0.1\nhearth run_qa",
        {"left out: TOKENIZERS_PARALLELISM has no effect: all threads tokenize",
-        "left out: WANDB_DISABLED has no effect: trackers are not implemented yet"}},
+        "left out: WANDB_DISABLED has no effect: wandb is not implemented; --report_to html, jsonl and tensorboard "
+        "are"}},
       {"export LD_PRELOAD=/opt/lib/libiomp5.so\npython run_qa.py",
        "hearth run_qa",
        {"left out: LD_PRELOAD has no effect: Hearth brings its own OpenMP, and `hearth launch --memory_allocator` "

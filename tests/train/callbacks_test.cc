@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "hearth/base/profiler.h"
 #include "tests/parallel/toy_team.h"
 #include "tests/train/toy.h"
 
@@ -152,6 +153,43 @@ TEST_F(Callbacks, OfOneRankAloneAreAMistake) {
     ToyTrainer trainer(model, quiet_arguments(), toy_dataset(24), options, parallel::team_of(group));
     EXPECT_TRUE(contains(error_of([&] { trainer.train(); }), "the list of callbacks"));
   });
+}
+
+// Watches the steps of all ranks.
+struct Watching final : TrainerCallback {
+  bool makes_requests() const override { return false; }
+  void on_step_end(const TrainingProgress& progress, TrainerControl&) override {
+    ASSERT_NE(progress.steps, nullptr);
+    facts = *progress.steps;
+    profiled = profiled || (facts.profiler != nullptr && facts.profiler->steps() > 0);
+  }
+
+  StepFacts facts;
+  bool profiled = false;
+};
+
+TEST_F(Callbacks, ThatOnlyWatchMayBeOnOneRankAlone) {
+  const auto watching = std::make_shared<Watching>();
+  comm::run_threads(2, [&](comm::ProcessGroup& group) {
+    TrainerOptions options;
+    if (group.rank() == 0) options.callbacks = {watching};
+    options.is_watched = group.rank() == 0;
+    ToyModel model;
+    ToyTrainer(model, arguments(), toy_dataset(48), options, parallel::team_of(group)).train();
+  });
+  const StepFacts& facts = watching->facts;
+  EXPECT_GT(facts.loss, 0);
+  EXPECT_GT(facts.grad_norm, 0);
+  EXPECT_GT(facts.learning_rate, 0);
+  EXPECT_GT(facts.matmul_rate, 0);
+  EXPECT_GT(facts.tokens, 48 * 2);
+  EXPECT_TRUE(watching->profiled);
+  ASSERT_EQ(facts.ranks.size(), 2u);
+  for (const RankLoad& rank : facts.ranks) {
+    EXPECT_GT(rank.busy_seconds, 0);
+    EXPECT_LT(rank.busy_seconds, facts.ranks_seconds);
+    EXPECT_GT(rank.memory_bytes, 1e6);
+  }
 }
 
 }  // namespace

@@ -272,9 +272,23 @@ TEST_F(TrainingArgumentsTest, WhatIsNotHere) {
   EXPECT_EQ(error_of({"--adafactor"}), "--adafactor is now --optim adafactor");
   EXPECT_EQ(error_of({"--report_to", "none"}), "");
   EXPECT_TRUE(notices_of({"--report_to", "none"}).empty());
-  const Words ignored{"--report_to",    "tensorboard", "wandb", "--no_cuda", "--no_dataloader_pin_memory",
-                      "--torch_compile"};
+  const Words ignored{"--project", "mine", "--no_cuda", "--no_dataloader_pin_memory", "--torch_compile"};
   EXPECT_EQ(notices_of(ignored).size(), 4u);
+}
+
+TEST_F(TrainingArgumentsTest, Trackers) {
+  EXPECT_EQ(parsed({}).report_to, Words{"html"});
+  EXPECT_TRUE(parsed({"--report_to", "none"}).report_to.empty());
+  EXPECT_EQ(parsed({"--report_to", "all"}).report_to, (Words{"html", "jsonl", "tensorboard"}));
+  const TrainingArguments args = parsed({"--report_to", "tensorboard", "wandb"});
+  EXPECT_TRUE(args.reports_to(Tracker::tensorboard));
+  EXPECT_FALSE(args.reports_to(Tracker::html));
+  EXPECT_EQ(error_of({"--report_to", "papyrus"}),
+            "--report_to: 'papyrus' is none of html, jsonl, tensorboard, all, none");
+  EXPECT_EQ(error_of({"--log_histograms"}),
+            "--log_histograms needs --report_to tensorboard, which is what it writes to");
+  EXPECT_TRUE(contains(error_of({"--log_histograms", "--report_to", "all", "--sharded_optimizer"}),
+                       "no rank has all gradients"));
 }
 
 TEST_F(TrainingArgumentsTest, SetDirectlyAndValidated) {
@@ -336,7 +350,7 @@ TEST_F(TrainingArgumentsFile, FlagsAfterItCountMore) {
 TEST_F(TrainingArgumentsFile, MayBeYaml) {
   const std::string text =
       "# a job\nbf16: yes\nlearning_rate: 3e-5\nmax_steps: 20\nsave_strategy: no\nlogging_steps: null\n"
-      "data_seed: ~\noutput_dir: 'a b'\nreport_to: [none, x]\nlr_scheduler_type: polynomial\n"
+      "data_seed: ~\noutput_dir: 'a b'\nreport_to: [html, wandb]\nlr_scheduler_type: polynomial\n"
       "lr_scheduler_kwargs:\n  power: 2\n";
   for (const char* name : {"job.yaml", "job.yml"}) {
     const TrainingArguments args = parsed({write(name, text).string(), "--max_steps", "2"});

@@ -7,6 +7,7 @@
 #include "hearth/data/table.h"
 #include "hearth/data/text_lines.h"
 #include "hearth/io/file.h"
+#include "hearth/tasks/common/samples.h"
 #include "hearth/tasks/common/text_features.h"
 
 namespace hearth::tasks {
@@ -68,6 +69,22 @@ std::vector<Judgement> read_judgements(const std::string& file) {
   return result;
 }
 
+std::vector<SamplePrediction> samples_of(const RetrievalTask& task, const std::vector<std::vector<Hit>>& hits) {
+  const auto is_right = [&](std::int64_t query) {
+    const auto at = static_cast<std::size_t>(query);
+    return !hits[at].empty() && task.relevant[at].contains(hits[at].front().document);
+  };
+  const auto document = [&](std::int64_t row) { return task.documents[static_cast<std::size_t>(row)]; };
+  std::vector<SamplePrediction> samples;
+  for (const std::int64_t query : sample_items(std::ssize(hits), kSamples, is_right)) {
+    const auto at = static_cast<std::size_t>(query);
+    if (hits[at].empty()) continue;
+    samples.push_back({task.queries[at], "", document(*task.relevant[at].begin()), document(hits[at].front().document),
+                       is_right(query)});
+  }
+  return samples;
+}
+
 }  // namespace
 
 RetrievalTask read_retrieval(const std::string& queries_file, const std::string& corpus_file,
@@ -120,7 +137,7 @@ RetrievalTask retrieval_among(const EmbeddingRecords& records, std::vector<std::
 }
 
 Metrics retrieval_scores(const RetrievalTask& task, const Tensor& queries, const Tensor& documents,
-                         Similarity similarity) {
+                         Similarity similarity, std::vector<SamplePrediction>& samples) {
   std::vector<metrics::RetrievedDocuments> found;
   const auto hits = nearest(queries, documents, metrics::kRetrieved, similarity);
   for (std::size_t query = 0; query < hits.size(); ++query) {
@@ -129,6 +146,7 @@ Metrics retrieval_scores(const RetrievalTask& task, const Tensor& queries, const
     for (const Hit& hit : hits[query]) of_query.is_relevant.push_back(task.relevant[query].contains(hit.document));
     found.push_back(std::move(of_query));
   }
+  samples = samples_of(task, hits);
   return metrics::retrieval_scores(found).with_prefix(similarity == Similarity::cosine ? "cosine_" : "dot_");
 }
 

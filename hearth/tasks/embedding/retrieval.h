@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hearth/metrics/retrieval.h"
+#include "hearth/metrics/sample_prediction.h"
 #include "hearth/tasks/embedding/nearest.h"
 #include "hearth/tasks/embedding/records.h"
 
@@ -29,8 +30,9 @@ RetrievalTask read_retrieval(const std::string& queries_file, const std::string&
 RetrievalTask retrieval_among(const EmbeddingRecords& records, std::vector<std::int64_t>& query_rows,
                               std::vector<std::int64_t>& document_rows);
 
-// The scores of embeddings of the queries and documents.
+// The scores of embeddings of the queries and documents. `samples` gets some queries with the document that is nearest
+// to each.
 Metrics retrieval_scores(const RetrievalTask& task, const Tensor& queries, const Tensor& documents,
-                         Similarity similarity);
+                         Similarity similarity, std::vector<SamplePrediction>& samples);
 
 }  // namespace hearth::tasks

@@ -228,8 +228,9 @@ Metrics RunEmbedding::evaluate_records(Trainer& trainer) {
   if (corpus_) return evaluation.with_scores({});
   std::vector<std::int64_t> query_rows, document_rows;
   const RetrievalTask task = retrieval_among(records, query_rows, document_rows);
-  const Metrics scores = retrieval_scores(task, embeddings_of(evaluation.values, query_rows, columns),
-                                          embeddings_of(evaluation.values, document_rows, columns), similarity_);
+  const Metrics scores =
+      retrieval_scores(task, embeddings_of(evaluation.values, query_rows, columns),
+                       embeddings_of(evaluation.values, document_rows, columns), similarity_, samples_);
   append(retrieval_csv(csv_folder(trainer), similarity_name()), trainer, scores);
   return evaluation.with_scores(scores);
 }
@@ -238,8 +239,8 @@ Metrics RunEmbedding::evaluate_corpus(Trainer& trainer) {
   const Evaluation queries = hearth::evaluate(trainer, *corpus_->queries, "eval", kept_embeddings);
   const Evaluation documents = hearth::evaluate(trainer, *corpus_->documents, "eval", kept_embeddings);
   if (!trainer.team().is_first()) return {};
-  const Metrics scores =
-      retrieval_scores(corpus_->task, column_of(queries.values, 0, 1), column_of(documents.values, 0, 1), similarity_);
+  const Metrics scores = retrieval_scores(corpus_->task, column_of(queries.values, 0, 1),
+                                          column_of(documents.values, 0, 1), similarity_, samples_);
   append(retrieval_csv(csv_folder(trainer), similarity_name()), trainer, scores);
   return documents.with_scores(scores);
 }

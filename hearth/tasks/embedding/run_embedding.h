@@ -33,6 +33,7 @@ class RunEmbedding final : public Task {
   std::int64_t evaluation_size(std::size_t) const override;
   Metrics evaluate(Trainer& trainer, std::size_t set) override;
   Metrics predict(Trainer& trainer) override;
+  std::vector<SamplePrediction> samples() const override { return samples_; }
   void save_beside(const std::filesystem::path& folder) const override;
   TaskCard card() const override;
   std::string try_it(const std::string& model) const override;
@@ -75,6 +76,7 @@ class RunEmbedding final : public Task {
   DatasetPtr train_data_;
   std::optional<Split> evaluation_, prediction_;
   std::optional<Corpus> corpus_;
+  std::vector<SamplePrediction> samples_;
 };
 
 }  // namespace hearth::tasks

@@ -14,6 +14,7 @@
 #include "hearth/tasks/question_answering/dataset.h"
 #include "hearth/tasks/question_answering/feature_cache.h"
 #include "hearth/tasks/question_answering/postprocess.h"
+#include "hearth/tasks/question_answering/samples.h"
 #include "hearth/tasks/question_answering/squad_metric.h"
 #include "hearth/train/evaluation.h"
 
@@ -144,7 +145,7 @@ Metrics QuestionAnswering::predict(Trainer& trainer) {
 }
 
 Metrics QuestionAnswering::answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,
-                                  const std::string& metric_prefix) const {
+                                  const std::string& metric_prefix) {
   const QaDataset dataset(questions.features, collate_options_);
   const Evaluation evaluation = hearth::evaluate(trainer, dataset, metric_prefix, kept_logits);
   if (!trainer.team().is_first()) return {};
@@ -158,6 +159,7 @@ Metrics QuestionAnswering::answer(Trainer& trainer, const Questions& questions, 
       postprocess_qa_predictions(questions.examples, *questions.features, qa_logits(evaluation.values), options);
   write_qa_predictions(predictions, trainer.arguments().output_dir, file_prefix, options);
 
+  if (&questions == &evaluation_) samples_ = qa_samples(questions.examples, predictions);
   Metrics scores;
   if (questions.scored)
     scores = options.version_2_with_negative ? squad_v2_metric(questions.examples, predictions)

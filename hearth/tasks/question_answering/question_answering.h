@@ -33,6 +33,7 @@ class QuestionAnswering final : public Task {
   std::int64_t evaluation_size(std::size_t) const override { return evaluation_.features->size(); }
   Metrics evaluate(Trainer& trainer, std::size_t set) override;
   Metrics predict(Trainer& trainer) override;
+  std::vector<SamplePrediction> samples() const override { return samples_; }
   TaskCard card() const override;
   std::string try_it(const std::string& model) const override;
 
@@ -56,13 +57,14 @@ class QuestionAnswering final : public Task {
   // Answers the questions, writes FILE_PREFIX_predictions.json, ..._nbest_predictions.json and ..._null_odds.json, and
   // returns metrics named METRIC_PREFIX_...
   Metrics answer(Trainer& trainer, const Questions& questions, const std::string& file_prefix,
-                 const std::string& metric_prefix) const;
+                 const std::string& metric_prefix);
 
   QaArguments args_;
   QaFeatureOptions feature_options_;
   CollateOptions collate_options_;
   DatasetPtr train_data_;
   Questions evaluation_, prediction_;
+  std::vector<SamplePrediction> samples_;
 };
 
 }  // namespace hearth::tasks

@@ -10,6 +10,7 @@
 #include "hearth/tasks/common/feature_stream.h"
 #include "hearth/tasks/common/results_csv.h"
 #include "hearth/tasks/text_classification/class_weights.h"
+#include "hearth/tasks/text_classification/samples.h"
 #include "hearth/train/evaluation.h"
 #include "hearth/train/trainer_state.h"
 
@@ -27,6 +28,7 @@ std::string title_of(std::size_t set, const std::string& name) {
 void TextClassification::load(const TaskSetting& setting) {
   const TextArguments& args = arguments();
   const bool first = setting.team.is_first();
+  tokenizer_ = setting.tokenizer;
   TextData data = read(setting);
   problem_ = std::move(data.problem);
   metrics_ = std::move(data.metrics);
@@ -96,6 +98,7 @@ Metrics TextClassification::evaluate(Trainer& trainer, std::size_t set) {
   const Evaluation evaluation = hearth::evaluate(trainer, dataset, "eval", kept_class_logits);
   if (!trainer.team().is_first()) return {};
   const TextPredictions predicted = predictions_of(evaluation.values, problem_);
+  if (set == 0) samples_ = text_samples(problem_, dataset, predicted, *tokenizer_);
   reports_[set] = class_report(problem_, dataset.labels(), predicted);
   const Metrics scores = text_scores(metrics_, problem_, dataset.labels(), predicted);
   const bool has_correlations = scores.contains("pearson") && scores.contains("spearman");

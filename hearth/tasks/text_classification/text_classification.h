@@ -41,6 +41,7 @@ class TextClassification : public Task {
   std::int64_t evaluation_size(std::size_t set) const final { return evaluation_[set]->size(); }
   Metrics evaluate(Trainer& trainer, std::size_t set) final;
   Metrics predict(Trainer& trainer) final;
+  std::vector<SamplePrediction> samples() const final { return samples_; }
   std::string report(const std::filesystem::path& output_dir) const final;
   void save_beside(const std::filesystem::path& folder) const final;
   TaskCard card() const final;
@@ -67,7 +68,9 @@ class TextClassification : public Task {
   CollateOptions collate_options_;
   TextDatasetPtr train_data_;
   std::vector<TextDatasetPtr> evaluation_, prediction_;
-  std::vector<ClassReport> reports_;     // of the last evaluation of each set
+  std::vector<ClassReport> reports_;  // of the last evaluation of each set
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
+  std::vector<SamplePrediction> samples_;
   std::vector<std::string> new_labels_;  // empty: the model's own
   bool has_pairs_ = false;
 };

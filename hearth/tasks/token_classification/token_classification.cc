@@ -12,6 +12,7 @@
 #include "hearth/tasks/token_classification/entity_metrics.h"
 #include "hearth/tasks/token_classification/labels.h"
 #include "hearth/tasks/token_classification/predictions.h"
+#include "hearth/tasks/token_classification/samples.h"
 #include "hearth/train/evaluation.h"
 
 namespace hearth::tasks {
@@ -45,6 +46,7 @@ std::int64_t TokenClassification::max_length(const TaskSetting& setting) const {
 
 void TokenClassification::load(const TaskSetting& setting) {
   const TrainingArguments& training = setting.training;
+  tokenizer_ = setting.tokenizer;
   align_options_.max_seq_length = max_length(setting);
   collate_options_ = collate_options(args_, training, *setting.tokenizer, align_options_.max_seq_length);
   if (training.do_train) {
@@ -145,7 +147,9 @@ models::HeadSpec TokenClassification::head() const {
 
 Metrics TokenClassification::evaluate(Trainer& trainer, std::size_t) {
   Metrics metrics;
-  tag(trainer, evaluation_, "eval", metrics, scores_);
+  const Tags predicted = tag(trainer, evaluation_, "eval", metrics, scores_);
+  if (trainer.team().is_first())
+    samples_ = tag_samples(*evaluation_, true_tags(*evaluation_, labels_), predicted, *tokenizer_);
   return metrics;
 }
 

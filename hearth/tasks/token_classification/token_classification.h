@@ -34,6 +34,7 @@ class TokenClassification final : public Task {
   std::int64_t evaluation_size(std::size_t) const override { return evaluation_->rows(); }
   Metrics evaluate(Trainer& trainer, std::size_t set) override;
   Metrics predict(Trainer& trainer) override;
+  std::vector<SamplePrediction> samples() const override { return samples_; }
   std::string report(const std::filesystem::path& output_dir) const override;
   TaskCard card() const override;
   std::string try_it(const std::string& model) const override;
@@ -65,6 +66,8 @@ class TokenClassification final : public Task {
   CollateOptions collate_options_;
   DatasetPtr train_data_;
   FeaturesPtr evaluation_, prediction_;
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
+  std::vector<SamplePrediction> samples_;
   metrics::EntityScores scores_;  // of the last evaluation, in the first process
 };
 

@@ -1,0 +1,38 @@
+# hearth_embed(TARGET OUTPUT NAMESPACE HEADER NAME file... [NAME file...]): a source of TARGET that defines the constants NAME,
+# declared in HEADER, as the text of files, one after another.
+# Run as a script (cmake -P) it writes that source: -DOUTPUT -DNAMESPACE -DHEADER -DPARTS="NAME=file|file;NAME=file".
+if(CMAKE_SCRIPT_MODE_FILE)
+  set(text "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n\n")
+  foreach(part IN LISTS PARTS)
+    string(REGEX MATCH "^([^=]+)=(.*)$" matched "${part}")
+    set(name ${CMAKE_MATCH_1})
+    string(REPLACE "|" ";" files "${CMAKE_MATCH_2}")
+    string(APPEND text "extern const char ${name}[] =")
+    foreach(file IN LISTS files)
+      file(READ ${file} contents)
+      string(APPEND text " R\"EMBEDDED(${contents})EMBEDDED\"")
+    endforeach()
+    string(APPEND text ";\n")
+  endforeach()
+  file(WRITE ${OUTPUT} "${text}\n}  // namespace ${NAMESPACE}\n")
+  return()
+endif()
+
+function(hearth_embed target output namespace header)
+  set(parts "")
+  set(files "")
+  foreach(word IN LISTS ARGN)
+    if(word MATCHES "^k[A-Z]")
+      list(APPEND parts "${word}=")
+    else()
+      list(POP_BACK parts part)
+      string(REGEX REPLACE "([^=])$" "\\1|" part "${part}")
+      list(APPEND parts "${part}${word}")
+      list(APPEND files ${word})
+    endif()
+  endforeach()
+  add_custom_command(OUTPUT ${output} DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM
+                     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DNAMESPACE=${namespace} -DHEADER=${header}
+                             "-DPARTS=${parts}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
