@@ -157,6 +157,7 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
   std::int64_t batches_done = next;
   data::Prefetcher<MicroBatches> prefetched(next_step, kStepsAhead);
   const StepOptions options = core_.step_options();
+  core_.callbacks.call(&TrainerCallback::on_epoch_begin, core_.progress());
   while (!actions_.ends_run()) {
     const Timer step_timer;
     const std::optional<MicroBatches> micro_batches = [&] {
@@ -164,6 +165,7 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
       return prefetched.next();
     }();
     if (!micro_batches) break;
+    core_.callbacks.call(&TrainerCallback::on_step_begin, core_.progress());
     const double lr = learning_rate_.after(ddp_.steps());
     const auto step = static_cast<std::uint64_t>(state.global_step);
     const StepResult result = training_step(*core_.model, ddp_, scaler_, *micro_batches, step, lr, options);
