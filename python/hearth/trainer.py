@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from typing import Any, Callable, Iterator, NamedTuple
 
 from .callbacks import CallbackHandler, EarlyStoppingCallback, TrainerCallback, TrainerControl, TrainerState
@@ -89,8 +90,9 @@ class Trainer:
         self._job = None
 
     def _handler(self) -> CallbackHandler:
+        trainer = weakref.ref(self)  # the library's object must not keep this one alive
         objects = {"model": self.model, "processing_class": self.processing_class, "tokenizer": self.processing_class}
-        return CallbackHandler(self._callbacks, self.args, self.state, objects, self._refresh)
+        return CallbackHandler(self._callbacks, self.args, self.state, objects, lambda: trainer()._refresh())  # type: ignore[union-attr]
 
     def _dataset(self, dataset: Any) -> Any:
         """The library's form of a dataset, made once."""
@@ -101,7 +103,8 @@ class Trainer:
     def _ready(self) -> Any:
         if self._job is None:
             self.args._settings.validate()
-            handler = self._handler()
+            handler, scores = self._handler(), weakref.WeakMethod(self._scores)
+            save_beside = weakref.WeakMethod(self._save_beside)
             self._job = _hearth.Job(
                 self.model._model,
                 self.args._settings,
@@ -109,8 +112,8 @@ class Trainer:
                 self._dataset(self.eval_dataset),
                 self.model.num_labels if self.model.head == "token classification" else 0,
                 handler if handler.wanted() else None,
-                self._scores if self.compute_metrics is not None else None,
-                self._save_beside,
+                (lambda values: scores()(values)) if self.compute_metrics is not None else None,
+                lambda folder: save_beside()(folder),
             )
         return self._job
 

@@ -105,6 +105,7 @@ NB_MODULE(_hearth, m) {
   add_exception<ResourceError>(m, "ResourceError", error);
   add_exception<NotFiniteError>(m, "NotFiniteError", error);
 
+  nb::set_leak_warnings(false);  // objects that are alive when Python ends are no concern of its user
   set_log_sink(log_to_streams);
   m.def("main", run_command);
   m.def("set_sink", set_sink, nb::arg("progress").none(), nb::arg("line").none());

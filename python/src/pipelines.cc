@@ -27,8 +27,11 @@ nb::list answers(const ModelPtr& model, const TokenizerPtr& tokenizer, const std
   take("doc_stride", answering.doc_stride);
   take("max_answer_len", answering.postprocess.max_answer_length);
   take("handle_impossible_answer", answering.postprocess.version_2_with_negative);
-  answering.max_seq_length =
-      std::min({answering.max_seq_length, model->max_positions(), tokenizer->model_max_length()});
+  const std::int64_t longest = std::min(model->max_positions(), tokenizer->model_max_length());
+  if (answering.max_seq_length > longest) {
+    answering.max_seq_length = longest;
+    if (!options.contains("doc_stride")) answering.doc_stride = std::min(answering.doc_stride, longest / 3);
+  }
   answering.postprocess.n_best_size = std::max(answering.postprocess.n_best_size, static_cast<int>(count));
   io::Json found;
   {

@@ -259,6 +259,11 @@ void bind_trainer(nb::module_& m) {
            })
       .def("train_batch_size", [](const Job& self) { return self.trainer().arguments().per_device_train_batch_size; })
       .def("was_interrupted", [](const Job& self) { return self.trainer().was_interrupted(); });
+  m.def("metrics_block",
+        [](const std::string& split, const nb::dict& metrics) { return metrics_block(split, to_metrics(metrics)); });
+  m.def("save_metrics", [](const std::string& folder, const std::string& split, const nb::dict& metrics) {
+    save_metrics(folder, split, to_metrics(metrics));
+  });
   m.def(
       "process_index", [] { return process_team().rank(); }, WithoutGil());
   m.def(
