@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo report-pictures test test-kill test-onednn3 test-guides test-peers test-tokenizers test-soak test-asan test-tsan test-clang test-fuzz bench docs library install format lint clean
+.PHONY: deps deps-lint build demo report-pictures test test-kill test-onednn3 test-guides test-peers test-tokenizers test-soak test-asan test-tsan test-clang test-fuzz test-python wheel bench docs library install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -77,6 +77,16 @@ test-fuzz: deps
 	cmake --preset fuzz
 	cmake --build build-fuzz -j $(JOBS) --target fuzzers
 	scripts/fuzz build-fuzz $(FUZZ_SECONDS)
+
+# A wheel with the program, the Python module and their libraries, for PYTHON, in build/packages.
+PYTHON ?= python3
+wheel: deps
+	@scripts/install_deps python3-dev python3-venv
+	JOBS=$(JOBS) scripts/make_wheel $(BUILD) $(PYTHON)
+
+# Installs the wheel into a virtual environment and runs tests/python.
+test-python: wheel
+	scripts/test_python $(BUILD) $(PYTHON)
 
 bench: build
 	$(BUILD)/bin/hearth env

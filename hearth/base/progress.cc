@@ -21,11 +21,15 @@ using Moment = ProgressLine::Moment;
 constexpr double kRedrawSeconds = 0.1, kReportSeconds = 15;
 
 std::mutex mutex;
-TerminalBar bar;  // guarded by the mutex
+// Guarded by the mutex.
+TerminalBar bar;
+Progress::Sink sink;
 
 }  // namespace
 
 Progress::Output Progress::find_output() {
+  const std::lock_guard lock(mutex);
+  if (sink.progress) return Output::sink;
   if (can_redraw(STDERR_FILENO)) return Output::terminal;
   const std::string launcher = environment(kProgressPipeVariable);
   return !launcher.empty() && launcher == pipe_identity(STDERR_FILENO) ? Output::launcher : Output::plain;
@@ -63,13 +67,19 @@ void Progress::show(Moment moment) {
   since_show_.restart();
   if (moment == Moment::report) since_report_.restart();
   const std::lock_guard lock(mutex);
+  if (output_ == Output::sink) return sink.progress ? sink.progress(line) : void();
   if (output_ == Output::terminal) return bar.draw(std::move(line));
   write_text(STDERR_FILENO, (output_ == Output::launcher ? encoded(line) : plain_text(line)) + "\n");
 }
 
 void Progress::print_line(int descriptor, std::string_view line) {
   const std::lock_guard lock(mutex);
-  bar.print(descriptor, line);
+  if (!sink.line || !sink.line(descriptor, line)) bar.print(descriptor, line);
+}
+
+void Progress::set_sink(Sink new_sink) {
+  const std::lock_guard lock(mutex);
+  sink = std::move(new_sink);
 }
 
 }  // namespace hearth

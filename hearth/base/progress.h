@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +27,17 @@ class Progress {
   // Prints a line to one of the standard streams without damaging the bar of any Progress. Any thread may call it.
   static void print_line(int descriptor, std::string_view line);
 
+  // A program that shows things elsewhere than on the standard streams, such as a notebook, takes the progress, the
+  // lines, or both; members that are not set leave them where they are, and so does a `line` that returns false. One
+  // thread at a time calls the members.
+  struct Sink {
+    std::function<void(const ProgressLine&)> progress = {};
+    std::function<bool(int descriptor, std::string_view line)> line = {};
+  };
+  static void set_sink(Sink sink);
+
  private:
-  enum class Output { nothing, terminal, launcher, plain };
+  enum class Output { nothing, terminal, launcher, plain, sink };
 
   static Output find_output();
   ProgressLine current() const;

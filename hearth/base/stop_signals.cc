@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 
 namespace hearth {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::int64_t kOneRequest = 1'000'000'000;  // nanoseconds
 std::atomic<std::int64_t> noted_at = 0;
 std::atomic<int> noted = 0;
 std::atomic<bool> catching = false;
+struct sigaction before[std::size(kSignals)];  // what the signals did until catch_stop_signals()
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void set_action(int signal, void (*action)(int)) {
@@ -26,8 +28,9 @@ void set_action(int signal, void (*action)(int)) {
   sigaction(signal, &settings, nullptr);
 }
 
-void act_by_default(int signal) {
-  set_action(signal, SIG_DFL);
+void act_as_before(int signal) {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i)
+    if (kSignals[i] == signal) sigaction(signal, &before[i], nullptr);
   raise(signal);
 }
 
@@ -41,30 +44,33 @@ void note(int signal) {
   if (noted_at.compare_exchange_strong(first, now)) {
     noted = signal;
   } else if (now - first > kOneRequest) {
-    act_by_default(signal);
+    act_as_before(signal);
   }
   errno = error;
 }
 
-bool has_action(int signal, void (*action)(int)) {
+struct sigaction action_of(int signal) {
   struct sigaction settings {};
-  return sigaction(signal, nullptr, &settings) == 0 && settings.sa_handler == action;
+  sigaction(signal, nullptr, &settings);
+  return settings;
 }
 
 }  // namespace
 
 void catch_stop_signals() {
   if (catching.exchange(true)) return;
-  for (const int signal : kSignals)
-    if (!has_action(signal, SIG_IGN)) set_action(signal, note);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    before[i] = action_of(kSignals[i]);
+    if (before[i].sa_handler != SIG_IGN) set_action(kSignals[i], note);
+  }
 }
 
 int caught_stop_signal() { return noted; }
 
 void release_stop_signals() {
-  catching = false;
-  for (const int signal : kSignals)
-    if (has_action(signal, note)) set_action(signal, SIG_DFL);
+  if (catching.exchange(false))
+    for (std::size_t i = 0; i < std::size(kSignals); ++i)
+      if (action_of(kSignals[i]).sa_handler == note) sigaction(kSignals[i], &before[i], nullptr);
   noted_at = 0;
   if (const int signal = noted.exchange(0); signal != 0) raise(signal);
 }

@@ -1,19 +1,46 @@
 #include "hearth/data/token_dataset.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "hearth/base/check.h"
 
 namespace hearth {
+namespace {
+
+template <class Labels>
+bool have_same_names(const Labels& a, const Labels& b) {
+  return std::ranges::equal(a, b, [](const auto& one, const auto& other) { return one.first == other.first; });
+}
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& values) {
+  to.insert(to.end(), values.begin(), values.end());
+}
+
+}  // namespace
+
+void TokenDataset::add_item(TokenItem item) {
+  const std::size_t tokens = item.ids.size();
+  check(tokens > 0, "[TokenDataset] text {} has no tokens", size());
+  check(item.type_ids.empty() || item.type_ids.size() == tokens, "[TokenDataset] text {} has {} tokens but {} type ids",
+        size(), tokens, item.type_ids.size());
+  for (const auto& [name, values] : item.labels)
+    check(values.size() == 1 || values.size() == tokens,
+          "[TokenDataset] text {} has {} {}, but needs one, or one for each of its {} tokens", size(), values.size(),
+          name, tokens);
+  check(items_.empty() || (have_same_names(items_.front().labels, item.labels) &&
+                           have_same_names(items_.front().float_labels, item.float_labels)),
+        "[TokenDataset] text {} has other labels than those before it", size());
+  item.type_ids.resize(tokens);
+  items_.push_back(std::move(item));
+}
 
 void TokenDataset::add(std::span<const std::int32_t> ids, std::span<const std::int32_t> type_ids,
                        std::optional<std::int64_t> label) {
-  check(!ids.empty(), "[TokenDataset] text {} has no tokens", size());
-  check(type_ids.empty() || type_ids.size() == ids.size(), "[TokenDataset] text {} has {} tokens but {} type ids",
-        size(), ids.size(), type_ids.size());
-  check(items_.empty() || items_.front().label.has_value() == label.has_value(),
-        "[TokenDataset] text {} has {} label, unlike those before it", size(), label ? "a" : "no");
-  Item item{{ids.begin(), ids.end()}, {type_ids.begin(), type_ids.end()}, label};
-  item.type_ids.resize(ids.size());
-  items_.push_back(std::move(item));
+  TokenItem item{{ids.begin(), ids.end()}, {type_ids.begin(), type_ids.end()}};
+  if (label) item.labels["labels"] = {*label};
+  add_item(std::move(item));
 }
 
 std::int64_t TokenDataset::length(std::int64_t item) const {
@@ -24,9 +51,10 @@ BatchPtr TokenDataset::collate(std::span<const std::int64_t> items, std::uint32_
   Batch batch;
   for (const std::int64_t i : items) {
     check(i >= 0 && i < size(), "[TokenDataset] there is no item {} of {}", i, size());
-    const Item& item = items_[static_cast<std::size_t>(i)];
+    const TokenItem& item = items_[static_cast<std::size_t>(i)];
     batch.append(item.ids, item.type_ids, first_sample++);
-    if (item.label) batch.labels["labels"].push_back(*item.label);
+    for (const auto& [name, values] : item.labels) append(batch.labels[name], values);
+    for (const auto& [name, values] : item.float_labels) append(batch.float_labels[name], values);
   }
   return shared_batch(std::move(batch));
 }

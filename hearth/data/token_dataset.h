@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hearth/base/api.h"
@@ -10,10 +12,20 @@
 
 namespace hearth {
 
-// Tokenized texts in memory, each with a label for classification or without one. Batches are packed.
+// A tokenized text with its labels under transformers' names: a number per text ("labels", "start_positions", ...) or
+// one per token; the targets of regression and of multi-label classification are floats.
+struct TokenItem {
+  std::vector<std::int32_t> ids, type_ids = {};  // without type_ids all are 0
+  std::map<std::string, std::vector<std::int64_t>> labels = {};
+  std::map<std::string, std::vector<float>> float_labels = {};
+};
+
+// Tokenized texts in memory, with labels or without them. Batches are packed.
 class HEARTH_API TokenDataset final : public Dataset {
  public:
-  // Without type_ids all are 0. Either every text has a label, or none has.
+  // All texts have labels of the same names.
+  void add_item(TokenItem item);
+  // The same with a class, or without one.
   void add(std::span<const std::int32_t> ids, std::span<const std::int32_t> type_ids = {},
            std::optional<std::int64_t> label = std::nullopt);
 
@@ -22,12 +34,7 @@ class HEARTH_API TokenDataset final : public Dataset {
   BatchPtr collate(std::span<const std::int64_t> items, std::uint32_t first_sample) const override;
 
  private:
-  struct Item {
-    std::vector<std::int32_t> ids, type_ids;
-    std::optional<std::int64_t> label;
-  };
-
-  std::vector<Item> items_;
+  std::vector<TokenItem> items_;
 };
 
 }  // namespace hearth

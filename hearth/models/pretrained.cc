@@ -73,6 +73,11 @@ nn::ModelOutput Pretrained::forward(ops::Context& ctx, const BatchPtr& batch) {
   return (*head_)(ctx, *batch, features);
 }
 
+Var Pretrained::hidden_states(ops::Context& ctx, const BatchPtr& batch) {
+  ctx.begin(batch);
+  return backbone_(ctx, *batch);
+}
+
 std::int64_t Pretrained::tokens_at_once(const Batch& batch) const {
   const std::int64_t chunk = head_->sequences_per_chunk(), count = batch.sequences();
   if (chunk == 0 || count <= chunk) return batch.tokens();

@@ -27,6 +27,7 @@ class Pretrained final : public nn::Model {
   using nn::Model::load_weights;  // of a folder that lacks nothing
 
   nn::ModelOutput forward(ops::Context& ctx, const BatchPtr& batch) override;
+  Var hidden_states(ops::Context& ctx, const BatchPtr& batch);  // of the last layer, (T, H); the head does not run
   double training_flops(const Batch& batch) const override { return backbone_.training_flops(batch); }
 
   const Config& config() const { return config_; }

@@ -59,6 +59,8 @@ class HEARTH_API TrainerCallback {
   virtual bool makes_requests() const { return true; }
 
   virtual void on_train_begin(const TrainingProgress&, TrainerControl&) {}
+  virtual void on_epoch_begin(const TrainingProgress&, TrainerControl&) {}
+  virtual void on_step_begin(const TrainingProgress&, TrainerControl&) {}
   virtual void on_step_end(const TrainingProgress&, TrainerControl&) {}
   // After on_step_end of the last step of an epoch, or of the run.
   virtual void on_epoch_end(const TrainingProgress&, TrainerControl&) {}

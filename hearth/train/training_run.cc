@@ -166,6 +166,7 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
   std::int64_t batches_done = next;
   data::Prefetcher<MicroBatches> prefetched(next_step, kStepsAhead);
   const StepOptions options = core_.step_options();
+  core_.callbacks.call(&TrainerCallback::on_epoch_begin, core_.progress());
   while (!actions_.ends_run()) {
     const std::int64_t steps_done = state.global_step - first_step_;
     if (profiler_ && !args.profile) profiler_->set_recording(steps_done % kStepsPerSample == kFirstSample);
@@ -178,6 +179,7 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
     if (!micro_batches) break;
     const double waited = step_timer.seconds();
     const double loss_scale = scaler_.scale();
+    core_.callbacks.call(&TrainerCallback::on_step_begin, core_.progress());
     const double lr = learning_rate_.after(ddp_.steps());
     const auto step = static_cast<std::uint64_t>(state.global_step);
     const StepResult result = training_step(*core_.model, ddp_, scaler_, *micro_batches, step, lr, options, load_);

@@ -15,6 +15,28 @@ namespace {
 
 using namespace std::chrono_literals;
 
+TEST(ProgressSink, TakesProgressAndTheLinesThatItWants) {
+  std::vector<std::string> taken;
+  Progress::set_sink({.progress = [&](const ProgressLine& line) { taken.push_back(plain_text(line)); },
+                      .line =
+                          [&](int, std::string_view line) {
+                            taken.emplace_back(line);
+                            return line != "not mine";
+                          }});
+  testing::internal::CaptureStderr();
+  {
+    Progress progress("training", 10, false);
+    progress.update(10, {"loss 0.5"});
+    Progress::print_line(STDERR_FILENO, "mine");
+    Progress::print_line(STDERR_FILENO, "not mine");
+  }
+  Progress::set_sink({});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "not mine\n");
+  ASSERT_EQ(taken.size(), 3);
+  EXPECT_EQ(taken[0], "mine");
+  EXPECT_NE(taken[2].find("loss 0.5"), std::string::npos);
+}
+
 class ProgressTest : public testing::Test {
  protected:
   // The stderr of a job of ten steps.

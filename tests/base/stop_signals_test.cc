@@ -80,6 +80,27 @@ TEST(StopSignals, OnceReleasedTheyEndTheProcess) {
               testing::KilledBySignal(SIGTERM), "");
 }
 
+TEST(StopSignals, AHandlerOfTheProgramGetsThemBack) {
+  const auto end_with_number = [](int signal) { _exit(40 + signal); };
+  EXPECT_EXIT(alive_after([&] {
+                std::signal(SIGINT, end_with_number);
+                catch_stop_signals();
+                raise(SIGINT);
+                if (caught_stop_signal() != SIGINT) _exit(1);
+                release_stop_signals();
+              }),
+              testing::ExitedWithCode(40 + SIGINT), "");
+  EXPECT_EXIT(alive_after([&] {
+                std::signal(SIGTERM, end_with_number);
+                for (int times = 0; times < 2; ++times) {
+                  catch_stop_signals();
+                  release_stop_signals();
+                }
+                raise(SIGTERM);
+              }),
+              testing::ExitedWithCode(40 + SIGTERM), "");
+}
+
 TEST(StopSignals, HaveNames) {
   EXPECT_EQ(name_of_signal(SIGTERM), "SIGTERM");
   EXPECT_EQ(name_of_signal(SIGUSR1), "SIGUSR1");

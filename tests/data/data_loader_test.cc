@@ -122,13 +122,30 @@ TEST(TokenDataset, BatchesArePackedWithTypesAndLabels) {
   EXPECT_EQ(batch->labels.at("labels"), (std::vector<std::int64_t>{0, 1}));
 }
 
+TEST(TokenDataset, LabelsMayBelongToTokensAndMayBeFloats) {
+  TokenDataset dataset;
+  dataset.add_item({.ids = {7, 8}, .labels = {{"labels", {1, -100}}}, .float_labels = {{"score", {0.5f}}}});
+  dataset.add_item({.ids = {9}, .labels = {{"labels", {2}}}, .float_labels = {{"score", {1.5f}}}});
+  const BatchPtr batch = dataset.collate(std::vector<std::int64_t>{1, 0}, 0);
+  EXPECT_EQ(batch->labels.at("labels"), (std::vector<std::int64_t>{2, 1, -100}));
+  EXPECT_EQ(batch->float_labels.at("score"), (std::vector<float>{1.5f, 0.5f}));
+  EXPECT_TRUE(contains(error_of([&] {
+                         dataset.add_item({.ids = {1, 2, 3}, .labels = {{"labels", {1, 2}}}});
+                       }),
+                       "text 2 has 2 labels, but needs one, or one for each of its 3 tokens"));
+  EXPECT_TRUE(contains(error_of([&] {
+                         dataset.add_item({.ids = {1}, .labels = {{"start_positions", {0}}}});
+                       }),
+                       "text 2 has other labels"));
+}
+
 TEST(TokenDataset, TextsThatDoNotFitAreErrors) {
   TokenDataset dataset;
   EXPECT_TRUE(contains(error_of([&] { dataset.add({}); }), "text 0 has no tokens"));
   const std::vector<std::int32_t> two{1, 2}, three{1, 2, 3};
   EXPECT_TRUE(contains(error_of([&] { dataset.add(two, three); }), "text 0 has 2 tokens but 3 type ids"));
   dataset.add(two, {}, 1);
-  EXPECT_TRUE(contains(error_of([&] { dataset.add(two); }), "text 1 has no label, unlike those before it"));
+  EXPECT_TRUE(contains(error_of([&] { dataset.add(two); }), "text 1 has other labels than those before it"));
 }
 
 }  // namespace

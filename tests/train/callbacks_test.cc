@@ -50,6 +50,21 @@ Noting::Ask asks(std::string event, bool TrainerControl::*request) {
   };
 }
 
+// Notes the events around a step.
+class NotingBeginnings final : public TrainerCallback {
+ public:
+  void on_epoch_begin(const TrainingProgress& p, TrainerControl&) override { note("epoch begins", p); }
+  void on_step_begin(const TrainingProgress& p, TrainerControl&) override { note("step begins", p); }
+  void on_step_end(const TrainingProgress& p, TrainerControl&) override { note("step ends", p); }
+
+  std::vector<std::string> events;
+
+ private:
+  void note(const std::string& name, const TrainingProgress& progress) {
+    events.push_back(name + " " + std::to_string(progress.global_step));
+  }
+};
+
 class Callbacks : public TrainerTest {
  protected:
   // One epoch of six steps, in which the settings ask for nothing.
@@ -76,6 +91,16 @@ std::int64_t place_of(const std::vector<std::string>& events, const std::string&
 TEST_F(Callbacks, SeeTheEventsOfARunInOrder) {
   EXPECT_EQ(events_of({}), (std::vector<std::string>{"begin 0", "step 1", "step 2", "step 3", "step 4", "step 5",
                                                      "step 6", "epoch 6", "log 6", "end 6"}));
+}
+
+TEST_F(Callbacks, SeeEpochsAndStepsBegin) {
+  const auto noting = std::make_shared<NotingBeginnings>();
+  ToyModel model;
+  TrainingArguments args = quiet_arguments();
+  args.max_steps = 2;
+  ToyTrainer(model, args, toy_dataset(24), {.callbacks = {noting}}).train();
+  EXPECT_EQ(noting->events, (std::vector<std::string>{"epoch begins 0", "step begins 0", "step ends 1", "step begins 1",
+                                                      "step ends 2"}));
 }
 
 TEST_F(Callbacks, LogEvaluateAndSaveOnRequest) {

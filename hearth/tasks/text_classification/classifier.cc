@@ -18,10 +18,16 @@ using models::HeadKind, models::ProblemType;
 constexpr std::int64_t kUsualLength = 128;
 constexpr double kHolds = 0.5;  // the score from which on one of several labels holds
 
-void check_classifier(const models::Config& config) {
-  check(models::known_head_of(config) == HeadKind::sequence_classification,
+void check_classifier(std::optional<HeadKind> head, const models::Config& config) {
+  check(head == HeadKind::sequence_classification,
         "{}: this model has no head for text classification; train one with hearth run_glue or run_classification",
         config.file());
+}
+
+std::shared_ptr<models::Pretrained> load_classifier(const std::filesystem::path& folder) {
+  const models::Config config = models::load_config(folder);
+  check_classifier(models::known_head_of(config), config);
+  return models::load_pretrained(folder, HeadKind::sequence_classification);
 }
 
 std::vector<double> softmax(std::span<const float> logits) {
@@ -44,12 +50,17 @@ io::Json json_of(const LabelScore& score) { return {{"label", score.label}, {"sc
 }  // namespace
 
 TextClassifier::TextClassifier(const std::filesystem::path& folder, const ClassifierOptions& options)
-    : options_(options), tokenizer_(tokenizer::load_tokenizer(folder)) {
-  check_classifier(models::load_config(folder));
-  model_ = models::load_pretrained(folder, HeadKind::sequence_classification);
+    : TextClassifier(load_classifier(folder), tokenizer::load_tokenizer(folder),
+                     {options.max_seq_length.value_or(trained_length(folder, kUsualLength)), options.batch_size,
+                      options.compute}) {}
+
+TextClassifier::TextClassifier(std::shared_ptr<models::Pretrained> model,
+                               std::shared_ptr<const tokenizer::Tokenizer> tokenizer, const ClassifierOptions& options)
+    : options_(options), tokenizer_(std::move(tokenizer)), model_(std::move(model)) {
+  check_classifier(model_->head(), model_->config());
   labels_ = model_->config().label_names();
-  max_length_ = std::min({options.max_seq_length.value_or(trained_length(folder, kUsualLength)),
-                          model_->max_positions(), tokenizer_->model_max_length()});
+  max_length_ = std::min(
+      {options.max_seq_length.value_or(kUsualLength), model_->max_positions(), tokenizer_->model_max_length()});
 }
 
 bool TextClassifier::has_several_labels() const {

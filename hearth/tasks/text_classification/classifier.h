@@ -31,6 +31,9 @@ struct ClassifierOptions {
 class TextClassifier {
  public:
   TextClassifier(const std::filesystem::path& folder, const ClassifierOptions& options);
+  // A model that is loaded already; max_seq_length: 128 if it is not given.
+  TextClassifier(std::shared_ptr<models::Pretrained> model, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
+                 const ClassifierOptions& options);
 
   // For each text the scores of all labels, best first.
   std::vector<std::vector<LabelScore>> classify(const TextSpans& texts);
@@ -43,7 +46,7 @@ class TextClassifier {
   ClassifierOptions options_;
   std::int64_t max_length_ = 0;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
-  std::unique_ptr<models::Pretrained> model_;
+  std::shared_ptr<models::Pretrained> model_;
   std::vector<std::string> labels_;
 };
 
