@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "hearth/apps/command.h"
 #include "hearth/apps/run_task.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/progress.h"
 #include "hearth/base/terminal.h"
@@ -26,7 +29,7 @@ const std::vector<Command> kOthers{
     {"train_tokenizer", "train a WordPiece tokenizer on text files", train_tokenizer},
     {"init_model", "create a model with random weights from a config.json and a tokenizer", init_model},
     {"verify", "compare this build with reference results of PyTorch and transformers", verify},
-    {"bench", "benchmark training steps, kernels, the tokenizer and communication", bench},
+    {"bench", "benchmark training steps, kernels, the tokenizer and communication", bench, benchmarks()},
     {"config", "answer questions about your machines, for `hearth launch`", config},
     {"launch", "run a command, a Python script or a program in several processes, each on its own cores", launch},
     {"test", "check that the processes of your configuration can train together", test},
@@ -34,6 +37,8 @@ const std::vector<Command> kOthers{
     {"migrate", "turn a command or script for PyTorch, IPEX or Accelerate into one for hearth", migrate},
     {"cache", "show or clear the cache of prepared data", cache},
     {"env", "describe this machine and this build, for a bug report", env},
+    {"completion", "print the script that lets bash, zsh or fish complete commands and flags", completion},
+    {"man", "print or write manual pages", man},
 };
 
 }  // namespace
@@ -48,6 +53,16 @@ const std::vector<Command>& commands() {
     return list;
   }();
   return all;
+}
+
+Arguments::Description describe(const Command& command) {
+  const Arguments::DescriptionRequest request;
+  try {
+    command.run(std::array<std::string, 1>{"--help"});
+  } catch (const Arguments::Description& description) {
+    return description;
+  }
+  fail("hearth {} declares no flags", command.name);
 }
 
 void print_error(const std::string& sentence) {

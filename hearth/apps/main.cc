@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "hearth/accelerate/failure.h"
+#include "hearth/apps/build_info.h"
 #include "hearth/apps/command.h"
+#include "hearth/apps/exit_statuses.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
@@ -30,10 +32,8 @@ void print_usage() {
     fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, hearth::help_columns(), 19));
   fmt::print(
       "\n'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
-      "Exit status: 0 success, 1 failure, 2 wrong command line or file of options, 3 training stopped at a NaN or an\n"
-      "infinity, 75 training stopped by a signal after it saved a checkpoint; `hearth launch` exits with the status "
-      "of\n"
-      "its target.\n");
+      "{}\n",
+      hearth::wrapped(fmt::format("Exit status: {}", hearth::apps::kExitStatuses), hearth::help_columns(), 0));
 }
 
 // The command that the user may have meant, where that is clear.
@@ -64,7 +64,8 @@ int run(const std::vector<std::string>& words) {
     return words.empty() ? hearth::kUsageStatus : 0;
   }
   if (words[0] == "--version" || words[0] == "version") {
-    fmt::print("hearth {}\n", hearth::kVersion);
+    const bool verbose = words.size() > 1 && words[1] == "--verbose";
+    fmt::print("{}", verbose ? hearth::apps::build_report() : fmt::format("hearth {}\n", hearth::kVersion));
     return 0;
   }
   const auto& all = hearth::apps::commands();
