@@ -26,20 +26,20 @@ macro(hearth_package component)
 endmacro()
 
 set(library_package libhearth${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-set(about "Hearth takes the commands and flags of the Hugging Face Trainer, reads and writes the same files, and trains in fp32, bf16 or fp16.")
+set(about "Hearth takes the commands and flags of the Hugging Face Trainer, reads and
+writes the same files, and trains in fp32, bf16 or fp16.\n.\n")
 hearth_package(program NAME hearth SECTION science SUMMARY "fine-tune transformers on CPUs"
-  TEXT "${about} This package contains the program, its manual pages and completion for bash, zsh and fish."
+  TEXT "${about}This package contains the program, its manual pages and completion for\nbash, zsh and fish."
   RECOMMENDS "ca-certificates, hearth-comm-gloo")
 hearth_package(library NAME ${library_package} SECTION libs SUMMARY "fine-tune transformers on CPUs (library)"
-  TEXT "${about} This package contains the shared library for programs with models and training loops of their own."
+  TEXT "${about}This package contains the shared library for programs with models and\ntraining loops of their own."
   RECOMMENDS "ca-certificates, hearth-comm-gloo")
 hearth_package(development NAME libhearth-dev SECTION libdevel SUMMARY "fine-tune transformers on CPUs (development files)"
-  TEXT "${about} This package contains the headers, the static library and the files for CMake. The static library needs the packages that are recommended."
+  TEXT "${about}This package contains the headers, the static library and the files for\nCMake. The static library needs the packages that are recommended."
   DEPENDS "${library_package} (= ${PROJECT_VERSION}-1)"
   RECOMMENDS "libcurl4-openssl-dev, libdnnl-dev, libfmt-dev, libhwloc-dev, libhwy-dev, liblz4-dev, libsnappy-dev, libyaml-cpp-dev, libzstd-dev, pkg-config, zlib1g-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/deb/triggers ${PROJECT_BINARY_DIR}/deb/shlibs)
-file(WRITE ${PROJECT_BINARY_DIR}/deb/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/deb/shlibs)
 file(WRITE ${PROJECT_BINARY_DIR}/deb/shlibs
      "libhearth ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} ${library_package} (>= ${PROJECT_VERSION})\n")
 
@@ -47,19 +47,21 @@ file(WRITE ${PROJECT_BINARY_DIR}/deb/shlibs
 set(recommended_mpi_mpich mpich)
 set(recommended_mpi_openmpi openmpi-bin)
 set(outside_debian mpi_intel ccl)
+list(TRANSFORM outside_debian PREPEND comm_ OUTPUT_VARIABLE CPACK_HEARTH_OUTSIDE_DEBIAN)  # for deb_files.cmake
 foreach(plugin IN LISTS plugins_built)
   list(APPEND CPACK_COMPONENTS_ALL comm_${plugin})
   string(REPLACE "_" "-" name hearth-comm-${plugin})
   hearth_package(comm_${plugin} NAME ${name} SECTION science
     SUMMARY "communication between training processes of Hearth (${plugin})"
-    TEXT "${about} This package contains the plug-in for training in several processes that connects them by ${plugin}."
+    TEXT "${about}This package contains the plug-in that connects several training processes\nby ${plugin}."
     RECOMMENDS "${recommended_${plugin}}")
   string(TOUPPER CPACK_DEBIAN_COMM_${plugin} key)
   set(${key}_PACKAGE_ENHANCES "hearth, ${library_package}")
   if(plugin IN_LIST outside_debian)
     set(${key}_PACKAGE_SHLIBDEPS OFF)
     set(${key}_PACKAGE_DEPENDS "libc6 (>= 2.36), libgcc-s1 (>= 12), libstdc++6 (>= 12)")
-    string(APPEND ${key}_DESCRIPTION " The library itself is Intel's: the plug-in looks for it below /opt/intel/oneapi and in LD_LIBRARY_PATH.")
+    string(APPEND ${key}_DESCRIPTION
+           "\nThe library itself is Intel's: the plug-in looks for it below\n/opt/intel/oneapi and in LD_LIBRARY_PATH.")
   endif()
 endforeach()
 include(CPack)

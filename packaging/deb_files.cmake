@@ -1,5 +1,6 @@
 # CPack runs this after it has installed each component into a folder of its own, and before it packs the folders: adds what
 # Debian's policy wants in each package, and compresses manual pages.
+cmake_policy(VERSION 3.25)
 set(changelog "${CMAKE_CURRENT_LIST_DIR}/../CHANGELOG.md")
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
   set(when "@$ENV{SOURCE_DATE_EPOCH}")
@@ -37,6 +38,11 @@ License: Apache-2.0
  On Debian systems, the text of the Apache License, version 2.0, is in
  /usr/share/common-licenses/Apache-2.0.
 ")
+  set(overrides "# Not from Debian's own archive.\ninitial-upload-closes-no-bugs\n")
+  if(component IN_LIST CPACK_HEARTH_OUTSIDE_DEBIAN)
+    string(APPEND overrides "# Intel installs its libraries there.\ncustom-library-search-path\n")
+  endif()
+  file(WRITE "${root}/share/lintian/overrides/${CPACK_DEBIAN_${key}_PACKAGE_NAME}" "${overrides}")
   file(GLOB pages "${root}/share/man/man1/*.1")
   foreach(page IN LISTS pages)
     compress("${page}")
