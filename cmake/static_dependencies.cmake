@@ -1,6 +1,5 @@
 # The same targets as dependencies.cmake, from static archives, for `make static`: HEARTH_ARCHIVES is the folder that
 # packaging/archives fills; the other archives are those of Debian's development packages. glibc stays shared.
-find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.a OUTPUT_VARIABLE gomp OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -14,7 +13,6 @@ function(hearth_archives target)
     find_library(ARCHIVE_${name} lib${name}.a HINTS ${HEARTH_ARCHIVES}/lib REQUIRED)
     target_link_libraries(${target} INTERFACE ${ARCHIVE_${name}})
   endforeach()
-  target_include_directories(${target} SYSTEM INTERFACE ${HEARTH_ARCHIVES}/include)
 endfunction()
 hearth_archives(fmt::fmt fmt)
 hearth_archives(PkgConfig::hwloc hwloc)
@@ -28,4 +26,5 @@ hearth_archives(PkgConfig::snappy snappy)
 hearth_archives(PkgConfig::lz4 lz4)
 hearth_archives(hearth_onednn dnnl)
 target_link_options(hearth_onednn INTERFACE -static-libstdc++ -static-libgcc)  # of the program, not of plug-ins
-target_compile_definitions(PkgConfig::libcurl INTERFACE CURL_STATICLIB)
+# The headers of the others are those of Debian's packages, which have the same versions.
+set_source_files_properties(hearth/kernels/gemm/onednn.cc PROPERTIES COMPILE_OPTIONS "-isystem;${HEARTH_ARCHIVES}/include")
