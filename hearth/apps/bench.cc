@@ -247,6 +247,8 @@ const Command kBenchmarks[] = {
 
 }  // namespace
 
+std::span<const Command> benchmarks() { return kBenchmarks; }
+
 int bench(std::span<const std::string> words) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h") {
     fmt::print("usage: hearth bench BENCHMARK [arguments]\n\nbenchmarks:\n");

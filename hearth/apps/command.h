@@ -20,9 +20,14 @@ struct Reported {
 struct Command {
   std::string_view group, name, summary;  // the group is a heading of `hearth --help`
   std::function<int(std::span<const std::string> words)> run;
+  std::span<const Command> parts = {};  // subcommands: `hearth bench train`
 };
 
 const std::vector<Command>& commands();
+std::span<const Command> benchmarks();
+
+// The flags of a command without parts, as it declares them.
+Arguments::Description describe(const Command& command);
 
 // Prints "hearth: error: SENTENCE" as a line of standard error, above the progress bar if there is one.
 void print_error(const std::string& sentence);
@@ -52,5 +57,7 @@ int report(std::span<const std::string> words);
 int top(std::span<const std::string> words);
 int cache(std::span<const std::string> words);
 int env(std::span<const std::string> words);
+int completion(std::span<const std::string> words);
+int man(std::span<const std::string> words);
 
 }  // namespace hearth::apps

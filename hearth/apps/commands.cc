@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "hearth/apps/command.h"
 #include "hearth/apps/run_task.h"
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/progress.h"
 #include "hearth/base/terminal.h"
@@ -14,7 +17,8 @@ namespace {
 
 // The commands beside those of tasks/task_table.cc.
 constexpr std::string_view kTrain = "Train a model", kUse = "Use a model", kWatch = "Watch and compare runs",
-                           kGather = "Models and data", kProcesses = "Several processes", kExamine = "This machine";
+                           kGather = "Models and data", kProcesses = "Several processes", kExamine = "This machine",
+                           kShell = "The shell";
 const std::vector<Command> kOthers{
     {kTrain, "nlp_example", "fine-tune BERT on MRPC, as Accelerate's first example does", nlp_example},
     {kUse, "ask", "ask a fine-tuned model questions about a text", ask},
@@ -37,8 +41,11 @@ const std::vector<Command> kOthers{
     {kProcesses, "migrate", "turn a command or script for PyTorch, IPEX or Accelerate into one for hearth", migrate},
     {kExamine, "env", "describe this machine and this build, for a bug report", env},
     {kExamine, "estimate-memory", "estimate the memory that training a model needs", estimate_memory},
-    {kExamine, "bench", "benchmark training steps, kernels, the tokenizer and communication", bench},
+    {kExamine, "bench", "benchmark training steps, kernels, the tokenizer and communication", bench,
+     benchmarks()},
     {kExamine, "verify", "compare this build with reference results of PyTorch and transformers", verify},
+    {kShell, "completion", "print the script that lets bash, zsh or fish complete commands and flags", completion},
+    {kShell, "man", "print or write manual pages", man},
 };
 
 }  // namespace
@@ -53,6 +60,16 @@ const std::vector<Command>& commands() {
     return list;
   }();
   return all;
+}
+
+Arguments::Description describe(const Command& command) {
+  const Arguments::DescriptionRequest request;
+  try {
+    command.run(std::array<std::string, 1>{"--help"});
+  } catch (const Arguments::Description& description) {
+    return description;
+  }
+  fail("hearth {} declares no flags", command.name);
 }
 
 void print_error(const std::string& sentence) {

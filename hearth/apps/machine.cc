@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "hearth/apps/build_info.h"
 #include "hearth/base/environment.h"
 #include "hearth/base/version.h"
 #include "hearth/cpu/isa.h"
@@ -19,12 +20,6 @@
 
 namespace hearth::apps {
 namespace {
-
-#ifdef __clang__
-constexpr const char* kCompiler = __VERSION__;  // "Clang 14.0.6"
-#else
-constexpr const char* kCompiler = "g++ " __VERSION__;
-#endif
 
 std::string gib(std::size_t bytes) { return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30)); }
 
@@ -65,7 +60,10 @@ io::Json describe_machine() {
   const cpu::Topology& topology = cpu::topology();
   io::Json json;
   json["version"] = kVersion;
-  json["compiler"] = kCompiler;
+  json["commit"] = kBuild.commit;
+  json["date"] = kBuild.date;
+  json["compiler"] = compiler();
+  json["flags"] = kBuild.flags;
   utsname system{};
   uname(&system);
   json["platform"] = fmt::format("{} {} {}", system.sysname, system.release, system.machine);

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "hearth/accelerate/failure.h"
+#include "hearth/apps/build_info.h"
 #include "hearth/apps/command.h"
+#include "hearth/apps/exit_statuses.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
 #include "hearth/base/nearest_name.h"
@@ -32,11 +34,9 @@ void print_usage() {
     fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, columns, 19));
   }
   fmt::print("\n{}\n",
-             hearth::wrapped("'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
-                             "Exit status: 0 success, 1 failure, 2 wrong command line or file of options, 3 training "
-                             "stopped at a NaN or an infinity, 75 training stopped by a signal after it saved a "
-                             "checkpoint; `hearth launch` exits with the status of its target. docs/reliability.md "
-                             "says what a script should do with each.",
+             hearth::wrapped(fmt::format("'hearth COMMAND --help' lists the arguments of a command, with examples.\n"
+                                         "Exit status: {} docs/reliability.md says what a script should do with each.",
+                                         hearth::apps::kExitStatuses),
                              columns, 0));
 }
 
@@ -68,7 +68,8 @@ int run(const std::vector<std::string>& words) {
     return words.empty() ? hearth::kUsageStatus : 0;
   }
   if (words[0] == "--version" || words[0] == "version") {
-    fmt::print("hearth {}\n", hearth::kVersion);
+    const bool verbose = words.size() > 1 && words[1] == "--verbose";
+    fmt::print("{}", verbose ? hearth::apps::build_report() : fmt::format("hearth {}\n", hearth::kVersion));
     return 0;
   }
   const auto& all = hearth::apps::commands();

@@ -23,7 +23,12 @@ bool is_flag(std::string_view word) {
   return word.substr(0, word.find('=')).find(' ') == word.npos;
 }
 
+thread_local bool description_requested = false;
+
 }  // namespace
+
+Arguments::DescriptionRequest::DescriptionRequest() { description_requested = true; }
+Arguments::DescriptionRequest::~DescriptionRequest() { description_requested = false; }
 
 Arguments::Arguments(std::string command, std::string summary)
     : command_(std::move(command)), summary_(std::move(summary)) {}
@@ -84,6 +89,7 @@ bool Arguments::has_positionals() const {
 }
 
 void Arguments::parse(std::span<const std::string> words) {
+  if (description_requested) throw description();
   as_usage([&] { parse_words(words); });
 }
 

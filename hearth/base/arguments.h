@@ -103,6 +103,32 @@ class HEARTH_API Arguments {
   };
   std::vector<Declared> declared() const;
 
+  // All that help() shows, for manual pages and for completion in shells.
+  struct Described {
+    std::string section, label, explanation;  // "--output_dir TEXT"; the help with choices, other names and default
+    std::vector<std::string> spellings;       // --output_dir, its aliases, --no_NAME; none: a positional
+    std::vector<std::string> choices;
+    bool is_switch = false;  // may stand without a value
+  };
+  struct Description {
+    using NamesByReason = std::vector<std::pair<std::string, std::string>>;  // reason, names
+    std::string usage, summary;  // "hearth verify folder [--option value ...]"
+    std::vector<Described> options;
+    NamesByReason ignored, refused;
+    std::vector<std::string> examples;
+  };
+  Description description() const;
+
+  // While one lives, parse() of this thread throws the description instead: the program asks its commands for their
+  // flags.
+  class HEARTH_API DescriptionRequest {
+   public:
+    DescriptionRequest();
+    ~DescriptionRequest();
+    DescriptionRequest(const DescriptionRequest&) = delete;
+    DescriptionRequest& operator=(const DescriptionRequest&) = delete;
+  };
+
  private:
   struct Found {
     Option* option = nullptr;
@@ -121,8 +147,8 @@ class HEARTH_API Arguments {
   void set(const Found& found, const std::vector<std::string>& values, std::string_view label);
   static void check_ignored(const Option& option, const std::vector<std::string>& values, std::string_view label);
   static void check_value(const Option& option, std::string_view label);
-  static std::string help_row(const Option& option, std::size_t columns);
-  std::string help_by_reason(Option::Kind kind, std::size_t columns) const;
+  static Described described(const Option& option);
+  Description::NamesByReason by_reason(Option::Kind kind) const;
   std::string nearest(std::string_view name, std::string_view prefix) const;
   bool has_positionals() const;
 

@@ -26,59 +26,86 @@ struct Placeholder {
   }
 };
 
-}  // namespace
-
-std::string Arguments::help_row(const Option& option, std::size_t columns) {
-  const bool positional = option.kind == Option::Kind::positional, named = option.kind == Option::Kind::named;
-  const std::string left =
-      positional ? "  " + option.name : "  --" + option.name + std::visit(Placeholder{}, option.target);
-  std::string right = option.help;
-  if (!option.choices_.empty()) right += fmt::format(": {}", fmt::join(option.choices_, ", "));
-  if (!option.aliases.empty()) right += fmt::format("; also --{}", fmt::join(option.aliases, ", --"));
-  if (named && option.can_be_negated) right += fmt::format("; off with --no_{}", option.name);
-  if (option.required_)
-    right += " (needed)";
-  else if (named && option.default_text != "None" && !option.default_text.empty())
-    right += fmt::format(" [{}]", option.default_text);
+std::string row(const Arguments::Described& option, std::size_t columns) {
+  const std::string left = "  " + option.label;
   const std::size_t column = explanation_column(columns);
   const std::string gap =
       left.size() < column ? std::string(column - left.size(), ' ') : "\n" + std::string(column, ' ');
-  return fmt::format("{}{}{}\n", left, gap, wrapped(right, columns, column));
+  return fmt::format("{}{}{}\n", left, gap, wrapped(option.explanation, columns, column));
 }
 
-std::string Arguments::help_by_reason(Option::Kind kind, std::size_t columns) const {
-  std::vector<std::pair<std::string, std::string>> groups;  // reason, names
+std::string rows(const Arguments::Description::NamesByReason& groups, std::size_t columns) {
+  std::string result;
+  for (const auto& [reason, names] : groups) result += fmt::format("  {}\n", wrapped(reason + ":" + names, columns, 4));
+  return result;
+}
+
+}  // namespace
+
+Arguments::Described Arguments::described(const Option& option) {
+  const bool named = option.kind == Option::Kind::named;
+  Described result;
+  result.section = option.section;
+  result.label = named ? "--" + option.name + std::visit(Placeholder{}, option.target) : option.name;
+  result.choices = option.choices_;
+  result.is_switch = option.takes == Option::Takes::at_most_one;
+  if (named) {
+    result.spellings.push_back("--" + option.name);
+    for (const std::string& alias : option.aliases) result.spellings.push_back("--" + alias);
+    if (option.can_be_negated) result.spellings.push_back("--no_" + option.name);
+  }
+  std::string& text = result.explanation = option.help;
+  if (!option.choices_.empty()) text += fmt::format(": {}", fmt::join(option.choices_, ", "));
+  if (!option.aliases.empty()) text += fmt::format("; also --{}", fmt::join(option.aliases, ", --"));
+  if (named && option.can_be_negated) text += fmt::format("; off with --no_{}", option.name);
+  if (option.required_)
+    text += " (needed)";
+  else if (named && option.default_text != "None" && !option.default_text.empty())
+    text += fmt::format(" [{}]", option.default_text);
+  return result;
+}
+
+Arguments::Description::NamesByReason Arguments::by_reason(Option::Kind kind) const {
+  Description::NamesByReason groups;
   for (const Option& option : options_) {
     if (option.kind != kind) continue;
     auto group = std::ranges::find(groups, option.help, &std::pair<std::string, std::string>::first);
     if (group == groups.end()) group = groups.insert(group, {option.help, ""});
     group->second += " --" + option.name;
   }
-  std::string result;
-  for (const auto& [reason, names] : groups) result += fmt::format("  {}\n", wrapped(reason + ":" + names, columns, 4));
+  return groups;
+}
+
+Arguments::Description Arguments::description() const {
+  Description result{command_, summary_, {}, by_reason(Option::Kind::ignored), by_reason(Option::Kind::refused),
+                     examples_};
+  for (const Option& option : options_) {
+    if (option.kind == Option::Kind::positional)
+      result.usage += fmt::format(fmt::runtime(option.required_ ? " {}" : " [{}]"), option.name);
+    if (option.kind == Option::Kind::positional || option.kind == Option::Kind::named)
+      result.options.push_back(described(option));
+  }
+  result.usage += " [--option value ...]";
   return result;
 }
 
 std::string Arguments::help() const { return help(help_columns()); }
 
 std::string Arguments::help(std::size_t columns) const {
-  std::string usage = "usage: " + command_;
+  const Description all = description();
   std::vector<std::pair<std::string, std::string>> sections;  // title, rows
-  for (const Option& option : options_) {
-    if (option.kind == Option::Kind::ignored || option.kind == Option::Kind::refused) continue;
-    if (option.kind == Option::Kind::positional)
-      usage += fmt::format(fmt::runtime(option.required_ ? " {}" : " [{}]"), option.name);
+  for (const Described& option : all.options) {
     auto section = std::ranges::find(sections, option.section, &std::pair<std::string, std::string>::first);
     if (section == sections.end()) section = sections.insert(section, {option.section, ""});
-    section->second += help_row(option, columns);
+    section->second += row(option, columns);
   }
-  sections.emplace_back("Accepted, changing nothing", help_by_reason(Option::Kind::ignored, columns));
-  sections.emplace_back("Refused, because it", help_by_reason(Option::Kind::refused, columns));
+  sections.emplace_back("Accepted, changing nothing", rows(all.ignored, columns));
+  sections.emplace_back("Refused, because it", rows(all.refused, columns));
 
-  std::string result = wrapped(usage + " [--option value ...]", columns, 2) + "\n";
+  std::string result = wrapped("usage: " + all.usage, columns, 2) + "\n";
   if (!summary_.empty()) result += fmt::format("\n{}\n", wrapped(summary_, columns, 0));
-  for (const auto& [title, rows] : sections)
-    if (!rows.empty()) result += fmt::format("\n{}:\n{}", title, rows);
+  for (const auto& [title, text] : sections)
+    if (!text.empty()) result += fmt::format("\n{}:\n{}", title, text);
   if (!examples_.empty()) result += fmt::format("\nExamples:\n  {}\n", fmt::join(examples_, "\n  "));
   return result;
 }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "hearth/base/check.h"
@@ -26,8 +27,11 @@ std::string missing(const PluginFile& plugin) {
   for (const fs::path& folder : plugin_folders())
     if (std::error_code none; fs::is_directory(folder, none))
       looked_in += (looked_in.empty() ? "" : ", ") + folder.string();
-  return fmt::format("{} is not {}: install {}, then `make build` builds it", plugin.file_name(),
-                     looked_in.empty() ? "there" : "in " + looked_in, plugin.package);
+  std::string debian_package = "hearth-comm-" + plugin.name;
+  std::ranges::replace(debian_package, '_', '-');
+  return fmt::format(
+      "{} is not {}: install {} if Hearth came as Debian packages; otherwise install {}, then `make build` builds it",
+      plugin.file_name(), looked_in.empty() ? "there" : "in " + looked_in, debian_package, plugin.package);
 }
 
 // In words: the message of dlopen names symbols, or files without saying which package has them.
