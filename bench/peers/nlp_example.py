@@ -36,11 +36,11 @@ def scores(truth, predicted):
 def train(accelerator, args, seed, tokenizer, train_items, eval_items):
     set_seed(seed)
     collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8 if accelerator.mixed_precision != "no" else None)
-    train_loader = DataLoader(train_items, shuffle=True, collate_fn=collate, batch_size=BATCH, drop_last=True)
+    train_loader = DataLoader(train_items, shuffle=True, collate_fn=collate, batch_size=BATCH * args.as_ranks, drop_last=True)
     eval_loader = DataLoader(eval_items, collate_fn=collate, batch_size=EVAL_BATCH)
     model = AutoModelForSequenceClassification.from_pretrained(args.model_name_or_path, dtype=torch.float32)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5)
-    schedule = get_linear_schedule_with_warmup(optimizer, WARMUP_STEPS, len(train_loader) * args.num_epochs)
+    schedule = get_linear_schedule_with_warmup(optimizer, WARMUP_STEPS, len(train_items) // BATCH * args.num_epochs)
     model, optimizer, train_loader, eval_loader, schedule = accelerator.prepare(model, optimizer, train_loader,
                                                                                eval_loader, schedule)
     for epoch in range(args.num_epochs):
@@ -48,7 +48,8 @@ def train(accelerator, args, seed, tokenizer, train_items, eval_items):
         for batch in train_loader:
             accelerator.backward(model(**batch).loss)
             optimizer.step()
-            schedule.step()
+            for _ in range(args.as_ranks):
+                schedule.step()
             optimizer.zero_grad()
         model.eval()
         predicted, truth = [], []
@@ -72,9 +73,13 @@ def main():
     parser.add_argument("--cpu", action="store_true", help="although there is a GPU")
     parser.add_argument("--seeds", type=int, nargs="+", default=[42])
     parser.add_argument("--num_epochs", type=int, default=3)
+    parser.add_argument("--as_ranks", type=int, default=1, help="one process that trains as so many ranks together do: batches "
+                        "of so many times 16, and so many steps of the schedule per update")
     args = parser.parse_args()
-    # Several ranks may share one GPU, which NCCL refuses.
-    handlers = [InitProcessGroupKwargs(backend="gloo")] if int(os.environ.get("WORLD_SIZE", 1)) > 1 else []
+    handlers = []
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1:  # the ranks may share one GPU, which NCCL refuses
+        handlers = [InitProcessGroupKwargs(backend="gloo")]
+        os.environ["ACCELERATE_BYPASS_DEVICE_MAP"] = "true"
     accelerator = Accelerator(cpu=args.cpu or not torch.cuda.is_available(), mixed_precision=args.mixed_precision,
                               kwargs_handlers=handlers)
     tokenizer = BertTokenizerFast(os.path.join(args.model_name_or_path, "vocab.txt"))
