@@ -135,6 +135,8 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   run.arguments.add("in_turn", &in_turn,
                     "before each timed step print the times so far as a JSON line and stop until SIGCONT; for "
                     "bench/in_turn.py, which compares programs step by step");
+  run.arguments.add("profile", &options.profile,
+                    "folder for profile.json and trace.json: where the time of the timed steps goes");
   run.add_communication(training);
   run.arguments
       .add("ddp_bucket_cap_mb", &training.ddp_bucket_cap_mb,

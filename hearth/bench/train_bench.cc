@@ -21,6 +21,7 @@
 #include "hearth/models/pretrained.h"
 #include "hearth/optim/loss_scaler.h"
 #include "hearth/parallel/span_names.h"
+#include "hearth/train/profile.h"
 #include "hearth/train/training_step.h"
 
 namespace hearth::bench {
@@ -101,7 +102,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
   double waited_before = 0;
   for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
     const BatchPtr batch = shared_batch(next_batch(workload, team));
-    if (step == options.warmup && team.size() > 1) profiler.emplace();
+    if (step == options.warmup && (team.size() > 1 || !options.profile.empty())) profiler.emplace();
     if (step >= options.warmup && team.is_first()) options.before_step(result);
     team.barrier();
     const SystemMemory memory_before;
@@ -110,6 +111,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
     const StepResult done = training_step(*model, ddp, scaler, std::span(&batch, 1), static_cast<std::uint64_t>(step),
                                           3e-5, {.compute = options.dtype});
     const double own_seconds = timer.seconds();
+    Profiler::end_step();
     const double faults = faults_of(cpu::process_usage()) - faults_before;
     const double system_allocations = SystemMemory().allocations_since(memory_before);
     result.peak_resident_bytes = cpu::process_usage().peak_resident_bytes;
@@ -117,7 +119,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
     if (step < options.warmup) continue;
 
     result.seconds.push_back(reduced(team, own_seconds, comm::ReduceOp::max));
-    if (profiler) {
+    if (team.size() > 1) {
       const double waited = seconds_waited(*profiler) - waited_before;
       waited_before += waited;
       result.waited += reduced(team, waited, comm::ReduceOp::avg);
@@ -134,6 +136,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
     result.ceiling_slowest = first ? measured.gflops() : std::min(result.ceiling_slowest, measured.gflops());
     result.ceiling_fastest = std::max(result.ceiling_fastest, measured.gflops());
   }
+  if (!options.profile.empty() && team.is_first()) write_profile(*profiler, options.profile);
   result.ceiling_impls = ceiling.impl_names();
   result.peak_resident_bytes_of_all =
       reduced(team, static_cast<double>(result.peak_resident_bytes), comm::ReduceOp::sum);

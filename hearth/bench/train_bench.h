@@ -23,6 +23,7 @@ struct TrainBenchOptions {
   DType dtype = DType::bf16;
   std::int64_t steps = 5, warmup = 2;
   std::string lengths;  // a file, see read_lengths; empty: every sequence has `seq` tokens
+  std::string profile;  // a folder: where the time of the timed steps of rank 0 goes, see write_profile; empty: none
   parallel::DataParallelOptions distribution;
   // Called by rank 0 before each timed step, while the other ranks wait; `--in_turn` stops the process here.
   std::function<void(const TrainBenchResult& so_far)> before_step = [](const TrainBenchResult&) {};

@@ -55,6 +55,18 @@ TEST_F(SmallModel, RealLengthsCountTheirTokensAlone) {
   EXPECT_TRUE(contains(result.to_text(), "nothing padded"));
 }
 
+TEST_F(SmallModel, ProfilesTheTimedSteps) {
+  TrainBenchOptions options = one_step(folder_);
+  options.steps = 2;
+  options.profile = (folder_ / "profile").string();
+  bench_train(options);
+  const io::Json profile = io::read_json(folder_ / "profile" / "profile.json");
+  EXPECT_EQ(profile.at("steps"), 2);
+  for (const io::Json& op : profile.at("ops")) {
+    if (op.at("op") == "attention backward") EXPECT_EQ(op.at("calls"), 2 * 2);
+  }
+}
+
 TEST_F(SmallModel, RanksCountTogether) {
   TrainBenchOptions options = one_step(folder_);
   options.lengths = write("lengths.txt", "20\n20\n20\n20\n5\n9\n6\n8\n");
