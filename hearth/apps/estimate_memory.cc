@@ -121,7 +121,7 @@ int estimate_memory(std::span<const std::string> words) {
   cpu::set_num_threads(static_cast<int>(threads));
   optimizer.args = optim::parse_optimizer_args(optimizer_args);
   models::Config config = bench::model_config(model);
-  if (!overrides.empty()) config.override_fields(overrides, {});
+  override_fields(config, overrides);
   const auto outline = models::outline(std::move(config), head_named(head), freezing);
   check(sizes.seq <= outline->max_positions(), "--seq {} must be at most {}, the number of positions of {}", sizes.seq,
         outline->max_positions(), model);

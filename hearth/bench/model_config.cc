@@ -60,9 +60,9 @@ std::vector<std::string> built_in_models() {
 models::Config model_config(const std::string& name_or_folder) {
   const auto model = std::ranges::find(kBuiltIn, name_or_folder, &BuiltIn::name);
   if (model == kBuiltIn.end()) return models::Config::read(folder_of(name_or_folder));
-  const models::Family& family = models::family_of({{{"model_type", model->model_type}}, name_or_folder});
-  models::Config config(family.defaults(), name_or_folder);
-  config.override_fields(model->changes, family.fields);
+  const models::Config named({{"model_type", model->model_type}}, name_or_folder);
+  models::Config config(models::family_of(named).defaults(), name_or_folder);
+  override_fields(config, model->changes);
   return config;
 }
 

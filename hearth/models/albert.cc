@@ -46,19 +46,6 @@ constexpr nn::EncoderNames kNames{.layers = "encoder.albert_layer_groups",
                                   .embedding_projection = "encoder.embedding_hidden_mapping_in",
                                   .layers_of_group = "albert_layers"};
 
-constexpr std::array<std::string_view, 12> kFields{"type_vocab_size",
-                                                   "layer_norm_eps",
-                                                   "initializer_range",
-                                                   "hidden_act",
-                                                   "pad_token_id",
-                                                   "hidden_dropout_prob",
-                                                   "attention_probs_dropout_prob",
-                                                   "classifier_dropout_prob",
-                                                   "embedding_size",
-                                                   "num_hidden_groups",
-                                                   "inner_group_num",
-                                                   "num_labels"};
-
 io::Json albert_defaults() {
   return {{"model_type", "albert"},
           {"vocab_size", 30000},
@@ -100,7 +87,6 @@ constinit const Family kAlbert{
                   .bias = "predictions",
                   .decoder = "predictions.decoder"},
     .pooler = "pooler",
-    .fields = kFields,
     .defaults = albert_defaults};
 
 }  // namespace hearth::models

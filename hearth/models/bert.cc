@@ -58,7 +58,6 @@ constinit const Family kBert{
                   .bias = "cls.predictions",
                   .decoder = "cls.predictions.decoder"},
     .pooler = "pooler.dense",
-    .fields = kBertFields,
     .defaults = bert_defaults};
 
 }  // namespace hearth::models

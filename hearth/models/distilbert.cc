@@ -25,10 +25,6 @@ constexpr nn::EncoderNames kNames{"transformer.layer", "attention.q_lin",   "att
                                   "attention.v_lin",   "attention.out_lin", "sa_layer_norm",
                                   "ffn.lin1",          "ffn.lin2",          "output_layer_norm"};
 
-constexpr std::array<std::string_view, 8> kFields{"initializer_range", "activation", "dropout",
-                                                  "attention_dropout", "qa_dropout", "seq_classif_dropout",
-                                                  "pad_token_id",      "num_labels"};
-
 io::Json distilbert_defaults() {
   return {{"model_type", "distilbert"},
           {"vocab_size", 30522},
@@ -65,7 +61,6 @@ constinit const Family kDistilBert{.model_type = "distilbert",
                                                  .norm = "vocab_layer_norm",
                                                  .bias = "vocab_projector",
                                                  .decoder = "vocab_projector"},
-                                   .fields = kFields,
                                    .defaults = distilbert_defaults};
 
 }  // namespace hearth::models

@@ -17,17 +17,6 @@ constexpr nn::EncoderNames electra_names() {
 }
 constexpr nn::EncoderNames kNames = electra_names();
 
-constexpr std::array<std::string_view, 10> kFields{"type_vocab_size",
-                                                   "layer_norm_eps",
-                                                   "initializer_range",
-                                                   "hidden_act",
-                                                   "pad_token_id",
-                                                   "hidden_dropout_prob",
-                                                   "attention_probs_dropout_prob",
-                                                   "classifier_dropout",
-                                                   "embedding_size",
-                                                   "num_labels"};
-
 io::Json electra_defaults() {
   io::Json values = bert_defaults();
   values.update({{"model_type", "electra"},
@@ -62,7 +51,6 @@ constinit const Family kElectra{.model_type = "electra",
                                               .bias = "generator_lm_head",
                                               .decoder = "generator_lm_head",
                                               .activation = kernels::Activation::gelu},
-                                .fields = kFields,
                                 .defaults = electra_defaults};
 
 }  // namespace hearth::models

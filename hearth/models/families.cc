@@ -41,6 +41,13 @@ nn::TransformerConfig transformer_config(const Config& config) {
   return encoder;
 }
 
+void override_fields(Config& config, std::string_view overrides) {
+  const io::Json defaults = family_of(config).defaults();
+  std::vector<std::string_view> known{"num_labels"};
+  for (auto field = defaults.begin(); field != defaults.end(); ++field) known.push_back(field.key());
+  config.override_fields(overrides, known);
+}
+
 float DropoutRate::of(const Config& config, const nn::TransformerConfig& encoder) const {
   if (field.empty()) return 0;
   const bool is_null = config.values().contains(field) && config.values().at(std::string(field)).is_null();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -49,8 +48,7 @@ struct Family {
   DropoutRate token_dropout;
   MaskedLmVariant masked_lm;
   std::string_view pooler = {};  // of the bare model, without the prefix: "pooler.dense"; empty: it has none
-  std::span<const std::string_view> fields;  // that config.json may leave out and --config_overrides may set
-  io::Json (*defaults)();                    // config.json of a new model, as transformers' class of it
+  io::Json (*defaults)();        // config.json of a new model, as transformers' class of it
 };
 
 const Family& family_of(const Config& config);  // an error names the supported model types
@@ -58,18 +56,11 @@ bool is_known_family(std::string_view model_type);
 std::span<const Family* const> families();
 // The encoder that config.json describes.
 nn::TransformerConfig transformer_config(const Config& config);
+// Config::override_fields, where a field that config.json leaves out may be any of the family's defaults.
+void override_fields(Config& config, std::string_view overrides);
 
 // Shared by BERT and its descendants.
 nn::TransformerConfig bert_config(const Config& config);
 io::Json bert_defaults();
-inline constexpr std::array<std::string_view, 9> kBertFields{"type_vocab_size",
-                                                             "layer_norm_eps",
-                                                             "initializer_range",
-                                                             "hidden_act",
-                                                             "pad_token_id",
-                                                             "hidden_dropout_prob",
-                                                             "attention_probs_dropout_prob",
-                                                             "classifier_dropout",
-                                                             "num_labels"};
 
 }  // namespace hearth::models

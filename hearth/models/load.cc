@@ -17,7 +17,7 @@ std::unique_ptr<Pretrained> outline(Config config, const HeadSpec& head, const F
 
 Config load_config(const std::filesystem::path& folder, const LoadOptions& options) {
   Config config = Config::read(options.config_folder.empty() ? folder : options.config_folder);
-  config.override_fields(options.config_overrides, family_of(config).fields);
+  override_fields(config, options.config_overrides);
   return config;
 }
 
@@ -27,7 +27,7 @@ Config new_config(std::string_view model_type, std::int64_t tokens, const LoadOp
     return Config(family_of(named).defaults(), named.file());
   };
   Config config = options.config_folder.empty() ? defaults() : Config::read(options.config_folder);
-  config.override_fields(options.config_overrides, family_of(config).fields);
+  override_fields(config, options.config_overrides);
   if (config.size("vocab_size") < tokens) config.set_vocab_size(tokens);
   return config;
 }

@@ -39,7 +39,6 @@ constexpr Family make_family(std::string_view model_type, std::string_view class
                         .decoder = "lm_head.decoder",
                         .activation = kernels::Activation::gelu},
           .pooler = "pooler.dense",
-          .fields = kBertFields,
           .defaults = defaults};
 }
 

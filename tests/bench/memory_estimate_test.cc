@@ -64,13 +64,14 @@ constexpr double kOfTheProgram = 8 << 20;
 
 // One step with more tokens, so that activations are most of it.
 [[noreturn]] void compare_with_step(bool checkpointing, const optim::OptimizerOptions& optimizer = {},
-                                    const models::Freezing& freezing = {}) {
+                                    const models::Freezing& freezing = {},
+                                    const models::Config& config = model_config("bert-tiny")) {
   constexpr std::int64_t kBatch = 24;
   MemoryPlan plan = small_plan(DType::f32, kBatch);
   plan.gradient_checkpointing = checkpointing;
   plan.moments = optim::moments_per_weight(optimizer);
   cpu::set_num_threads(static_cast<int>(plan.threads));
-  const auto model = models::build_model(model_config("bert-tiny"), HeadKind::question_answering, 42, freezing);
+  const auto model = models::build_model(config, HeadKind::question_answering, 42, freezing);
   parallel::DataParallel ddp(model->parameters(), optimizer);
   optim::LossScaler scaler(false);
   Workload workload(model->backbone_config(), kBatch, kSequence, {});
@@ -106,6 +107,18 @@ TEST_F(MemoryEstimateDeathTest, IsWithinATenthWithFrozenLayers) {
 
 TEST_F(MemoryEstimateDeathTest, IsWithinATenthWithGradientCheckpointing) {
   EXPECT_EXIT(compare_with_step(true), testing::ExitedWithCode(0), "measured");
+}
+
+// Narrow embeddings in both; the layers of ALBERT have weights once and activations six times.
+TEST_F(MemoryEstimateDeathTest, IsWithinATenthForElectraAndAlbert) {
+  for (const char* name : {"electra-small", "albert-base"}) {
+    models::Config config = model_config(name);
+    override_fields(config,
+                    "hidden_size=128,num_attention_heads=2,intermediate_size=512,num_hidden_layers=6,"
+                    "embedding_size=64");
+    for (const bool checkpointing : {false, true})
+      EXPECT_EXIT(compare_with_step(checkpointing, {}, {}, config), testing::ExitedWithCode(0), "measured") << name;
+  }
 }
 
 TEST_F(MemoryEstimateDeathTest, IsWithinATenthWithOptimizersThatKeepLess) {

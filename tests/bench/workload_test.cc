@@ -4,6 +4,7 @@
 
 #include "hearth/bench/model_config.h"
 #include "hearth/bench/spread.h"
+#include "hearth/models/pretrained.h"
 #include "tests/bench/small_model.h"
 
 namespace hearth::bench {
@@ -82,6 +83,22 @@ TEST_F(SmallModel, FindsModelsByNameAndByFolder) {
       "hidden_dim": 96, "max_position_embeddings": 40})");
   EXPECT_EQ(transformer_config(model_config(folder_.string())).intermediate, 96);
   EXPECT_TRUE(contains(error_of([] { model_config("bert-huge"); }), "built-in models are bert-tiny, bert-mini"));
+}
+
+// The numbers of weights of transformers' bare models of these names.
+TEST(BuiltInModels, HaveTheSizesOfThePublishedOnes) {
+  for (const auto& [name, weights] : {std::pair{"bert-base", 109'482'240},
+                                      {"distilbert-base", 66'362'880},
+                                      {"roberta-base", 124'645'632},
+                                      {"distilroberta-base", 82'118'400},
+                                      {"xlm-roberta-base", 278'043'648},
+                                      {"electra-small", 13'483'008},
+                                      {"electra-base", 108'891'648},
+                                      {"albert-base", 11'683'584},
+                                      {"albert-large", 17'683'968}})
+    EXPECT_EQ(models::outline(model_config(name), models::HeadKind::embedding)->parameters().element_count(), weights)
+        << name;
+  for (const std::string& name : built_in_models()) EXPECT_NO_THROW(transformer_config(model_config(name))) << name;
 }
 
 TEST(SpreadTest, OddAndEvenCounts) {

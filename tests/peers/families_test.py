@@ -118,6 +118,19 @@ class Family:
                 trained.save_pretrained(theirs)
                 self.verify(head, theirs, f"{name}-theirs", seed=2)
 
+    def test_a_new_model_has_the_defaults_of_the_config_class(self):
+        sizes = (dict(dim=16, n_layers=2, n_heads=2, hidden_dim=24) if self.family == "distilbert" else
+                 dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24))
+        hearth.run(f"run_mlm --model_type {self.family} --tokenizer_name {self.family}-start --train_file texts.txt"
+                   f" --line_by_line --do_train --max_steps 1 --save_strategy no --disable_tqdm True --num_threads 1"
+                   f" --config_overrides {','.join(f'{key}={value}' for key, value in sizes.items())}"
+                   f" --output_dir {self.family}-new")
+        ours = runs.read(folder / f"{self.family}-new" / "config.json")
+        theirs = make.FAMILIES[self.family][0](**sizes).to_diff_dict()
+        theirs["architectures"] = [type(opened("mlm", folder / f"{self.family}-new")).__name__]
+        for key in theirs.keys() - {"transformers_version"}:
+            self.assertEqual(ours[key], theirs[key], key)
+
     def test_tokenizers_are_the_same(self):
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder / f"{self.family}-cls")
         again = transformers.AutoTokenizer.from_pretrained(folder / f"{self.family}-start")

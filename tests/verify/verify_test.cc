@@ -77,7 +77,7 @@ TEST_F(Unknown, PartsAreNamed) {
     fs::create_directories(folder_ / "models" / name);
     return write("models/" + name + "/config.json", config);
   };
-  add_model("family", R"({"model_type": "albert", "architectures": ["AlbertForSequenceClassification"]})");
+  add_model("family", R"({"model_type": "xlnet", "architectures": ["XLNetForSequenceClassification"]})");
   add_model("head", R"({"model_type": "bert", "architectures": ["BertForMultipleChoice"]})");
   add_model("encoder", R"({"model_type": "bert", "architectures": ["BertModel"]})");
   add_model("lora", R"({"model_type": "bert", "architectures": ["BertForSequenceClassification"]})");
@@ -87,7 +87,7 @@ TEST_F(Unknown, PartsAreNamed) {
   const Outcome outcome = run(folder_);
   EXPECT_EQ(outcome.failures, 1) << outcome.failed_lines;
   EXPECT_TRUE(contains(outcome.failed_lines, "FAIL  broken  "));
-  for (const char* line : {"--    models/family  not known: the family albert",
+  for (const char* line : {"--    models/family  not known: the family xlnet",
                            "--    models/head  not known: the architecture \"BertForMultipleChoice\"",
                            "--    models/encoder  not known: the architecture \"BertModel\"",
                            "--    models/lora  not known: the kind lora", "ok    models/known loss"})
