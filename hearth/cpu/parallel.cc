@@ -90,12 +90,19 @@ TaskScope::~TaskScope() {
   inside_task = false;
 }
 
-TaskShares& TaskShares::of(std::int64_t count, int threads) {
+TaskShares& TaskShares::of(std::span<const std::int64_t> counts, int threads) {
   static thread_local TaskShares shares;
-  if (std::ssize(shares.shares_) != threads) shares.shares_ = std::vector<Share>(static_cast<std::size_t>(threads));
-  for (std::int64_t i = 0; i < threads; ++i) {
-    shares.shares_[static_cast<std::size_t>(i)].next.store(count * i / threads, std::memory_order_relaxed);
-    shares.shares_[static_cast<std::size_t>(i)].end = count * (i + 1) / threads;
+  shares.loops_ = counts.size();
+  shares.threads_ = static_cast<std::size_t>(threads);
+  const std::size_t size = shares.loops_ * shares.threads_;
+  if (shares.shares_.size() < size) shares.shares_ = std::vector<Share>(size);
+  Share* share = shares.shares_.data();
+  for (const std::int64_t tasks : counts) {
+    const std::int64_t count = std::max<std::int64_t>(0, tasks);
+    for (std::int64_t i = 0; i < threads; ++i, ++share) {
+      share->next.store(count * i / threads, std::memory_order_relaxed);
+      share->end = count * (i + 1) / threads;
+    }
   }
   return shares;
 }

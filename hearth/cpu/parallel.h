@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,24 +48,25 @@ class TaskScope {
   int threads_before_;
 };
 
-// Static blocks plus work stealing: for a given task count each thread always starts with the same contiguous block, so
-// its data is still in that core's cache; threads that finish early steal from the others.
+// Static blocks plus work stealing: for a given task count each thread always starts with the same contiguous block of
+// each loop, so its data is still in that core's cache; threads that finish early steal from the others.
 class TaskShares {
  public:
-  // The calling thread's instance, reset for `count` tasks.
-  static TaskShares& of(std::int64_t count, int threads);
+  // The calling thread's instance, reset for loops of so many tasks.
+  static TaskShares& of(std::span<const std::int64_t> counts, int threads);
 
   // Called by every thread of the team.
   template <class Task>
   void run(const Task& task) {
     const std::size_t first = static_cast<std::size_t>(team_position());
-    for (std::size_t i = 0; i < shares_.size(); ++i) {
-      Share& share = shares_[(first + i) % shares_.size()];
-      while (share.next.load(std::memory_order_relaxed) < share.end) {
-        const std::int64_t next = share.next.fetch_add(1, std::memory_order_relaxed);
-        if (next < share.end) task(next);
+    for (std::size_t i = 0; i < threads_; ++i)
+      for (std::size_t loop = 0; loop < loops_; ++loop) {
+        Share& share = shares_[loop * threads_ + (first + i) % threads_];
+        while (share.next.load(std::memory_order_relaxed) < share.end) {
+          const std::int64_t next = share.next.fetch_add(1, std::memory_order_relaxed);
+          if (next < share.end) task(loop, next);
+        }
       }
-    }
   }
 
  private:
@@ -75,43 +77,57 @@ class TaskShares {
 
   static int team_position();
 
-  std::vector<Share> shares_;
+  std::size_t loops_ = 0, threads_ = 0;
+  std::vector<Share> shares_;  // (loops, threads), or more
 };
 
 }  // namespace detail
 
-// Runs task(0) ... task(count - 1), each on one thread, in any order. The result of a task must not depend on the
-// thread that runs it; then results have the same bits for any number of threads. A call from inside a task runs in
-// place, on that thread. The first exception is rethrown once all tasks have ended. Several threads may call it at the
-// same time: each has compute threads of its own, which then share the cores.
+// Runs task(loop, 0) ... task(loop, counts[loop] - 1) for every loop, each on one thread, in any order; a thread begins
+// with its share of each loop, in the order of the loops. The result of a task must not depend on the thread that runs
+// it; then results have the same bits for any number of threads. A call from inside a task runs in place, on that
+// thread. The first exception is rethrown once all tasks have ended. Several threads may call it at the same time: each
+// has compute threads of its own, which then share the cores.
 template <class Task>
-void parallel_for(std::int64_t count, Task&& task) {
-  if (count <= 0) return;
+void parallel_loops(std::span<const std::int64_t> counts, Task&& task) {
+  std::int64_t total = 0;
+  for (const std::int64_t count : counts) total += std::max<std::int64_t>(0, count);
+  if (total == 0) return;
   std::exception_ptr failure;
   std::once_flag failed;
-  const auto guarded = [&](std::int64_t i) {
+  const auto guarded = [&](std::size_t loop, std::int64_t i) {
     try {
-      task(i);
+      task(loop, i);
     } catch (...) {
       std::call_once(failed, [&] { failure = std::current_exception(); });
     }
   };
+  const auto run_in_place = [&] {
+    for (std::size_t loop = 0; loop < counts.size(); ++loop)
+      for (std::int64_t i = 0; i < counts[loop]; ++i) guarded(loop, i);
+  };
   // Always use all threads: GNU OpenMP ends the threads that a smaller team leaves out, and with them their scratch.
   const int threads = num_threads();
   if (detail::TaskScope::inside()) {
-    for (std::int64_t i = 0; i < count; ++i) guarded(i);
-  } else if (threads == 1 || count == 1) {
+    run_in_place();
+  } else if (threads == 1 || total == 1) {
     const detail::TaskScope scope;
-    for (std::int64_t i = 0; i < count; ++i) guarded(i);
+    run_in_place();
   } else {
     detail::expect_threads(threads);
-    detail::TaskShares& shares = detail::TaskShares::of(count, threads);
+    detail::TaskShares& shares = detail::TaskShares::of(counts, threads);
     detail::run_team(threads, [&] {
       const detail::TaskScope scope;
       shares.run(guarded);
     });
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+// The same for a single loop: task(0) ... task(count - 1).
+template <class Task>
+void parallel_for(std::int64_t count, Task&& task) {
+  parallel_loops(std::span(&count, 1), [&](std::size_t, std::int64_t i) { task(i); });
 }
 
 // Cuts [0, size) into chunks of `length`, whatever the number of threads, and runs chunk(begin, end) on each.

@@ -35,6 +35,18 @@ TEST_P(Parallel, EveryIndexOnce) {
   parallel_for(-3, [](std::int64_t) { FAIL(); });
 }
 
+TEST_P(Parallel, EveryIndexOfEveryLoopOnce) {
+  for (const std::vector<std::int64_t>& counts :
+       {std::vector<std::int64_t>{}, {0}, {3, 0, 100}, {1, 1}, {-2, 17}, {64, 5, 1000, 2}}) {
+    std::vector<std::vector<std::atomic<int>>> runs;
+    for (const std::int64_t count : counts)
+      runs.emplace_back(static_cast<std::size_t>(std::max<std::int64_t>(0, count)));
+    parallel_loops(counts, [&](std::size_t loop, std::int64_t i) { ++runs[loop][static_cast<std::size_t>(i)]; });
+    for (const auto& of_loop : runs)
+      EXPECT_TRUE(std::all_of(of_loop.begin(), of_loop.end(), [](const auto& n) { return n == 1; }));
+  }
+}
+
 TEST_P(Parallel, NestedCallsRunInPlace) {
   std::atomic<int> runs = 0, elsewhere = 0;
   parallel_for(8, [&](std::int64_t) {
