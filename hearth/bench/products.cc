@@ -82,7 +82,7 @@ Work ProductMemory::run(const Product& product, const kernels::GemmImpl& impl) c
   });
   if (packed != packed_weights_.end() && !product.a_transposed) args.packed_b = packed->value.raw();
   const Timer timer;
-  kernels::gemm_with(impl, args);
+  kernels::gemm_with(impl, {&args, 1});
   return {product.flops(), timer.seconds()};
 }
 

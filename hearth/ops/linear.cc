@@ -32,9 +32,7 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
       before = Tensor();
     }
     dy = in_dtype(std::move(dy), x.value().type());
-    if (bias != nullptr) linear_bias_grad(dy, *bias);
-    linear_weight_grad(dy, x.value(), weight);
-    if (x.needs_grad()) linear_input_grad(dy, weight, grad_target(x));
+    linear_backward(dy, x.value(), weight, bias, x.needs_grad() ? grad_target(x) : GradTarget());
   });
 }
 

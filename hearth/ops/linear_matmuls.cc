@@ -1,5 +1,7 @@
 #include "hearth/ops/linear_matmuls.h"
 
+#include <vector>
+
 #include "hearth/base/profiler.h"
 #include "hearth/kernels/rows/elementwise.h"
 #include "hearth/ops/weights.h"
@@ -21,10 +23,10 @@ kernels::GemmArgs linear_forward(const Tensor& x, Parameter& weight, const Tenso
   return matmul;
 }
 
-// dW (N, K) = dy^T x, summed over tokens.
-void linear_weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight) {
-  if (!weight.trainable) return;
-  const Span span("linear weight gradient");
+namespace {
+
+// dW (N, K) = dy^T x, and the sums of dy (N), both over tokens.
+kernels::GemmArgs weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight) {
   const GradTarget target = grad_target(weight);
   kernels::GemmArgs matmul;
   matmul.m = weight.shape[0];
@@ -39,20 +41,11 @@ void linear_weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight) {
   matmul.c = target.tensor.raw();
   matmul.ldc = matmul.n;
   matmul.accumulate = target.accumulate;
-  kernels::gemm(matmul);
-}
-
-void linear_bias_grad(const Tensor& dy, Parameter& bias) {
-  if (!bias.trainable) return;
-  const Span span("linear bias gradient");
-  const GradTarget target = grad_target(bias);
-  kernels::column_sums(dy.type(), dy.rows(), dy.row_size(), dy.raw(), dy.row_size(), target.tensor.data<float>(),
-                       target.accumulate);
+  return matmul;
 }
 
 // dx (T, K) = dy W
-void linear_input_grad(const Tensor& dy, Parameter& weight, const GradTarget& dx) {
-  const Span span("linear input gradient");
+kernels::GemmArgs input_grad(const Tensor& dy, Parameter& weight, const GradTarget& dx) {
   kernels::GemmArgs matmul;
   matmul.m = dy.rows();
   matmul.n = weight.shape[1];
@@ -65,7 +58,28 @@ void linear_input_grad(const Tensor& dy, Parameter& weight, const GradTarget& dx
   matmul.c = dx.tensor.raw();
   matmul.ldc = matmul.n;
   matmul.accumulate = dx.accumulate;
-  kernels::gemm(matmul);
+  return matmul;
+}
+
+}  // namespace
+
+void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Parameter* bias, const GradTarget& dx) {
+  const Span span("linear backward");
+  const bool bias_needs_grad = bias != nullptr && bias->trainable;
+  std::vector<kernels::GemmArgs> matmuls;
+  if (weight.trainable) matmuls.push_back(weight_grad(dy, x, weight));
+  if (bias_needs_grad) {
+    const GradTarget target = grad_target(*bias);
+    float* const sums = target.tensor.data<float>();
+    if (weight.trainable) {
+      matmuls.back().a_sums = sums;
+      matmuls.back().accumulate_a_sums = target.accumulate;
+    } else {
+      kernels::column_sums(dy.type(), dy.rows(), dy.row_size(), dy.raw(), dy.row_size(), sums, target.accumulate);
+    }
+  }
+  if (dx.tensor.defined()) matmuls.push_back(input_grad(dy, weight, dx));
+  kernels::gemm_together(matmuls);
 }
 
 }  // namespace hearth::ops

@@ -11,9 +11,9 @@ namespace hearth::ops {
 // Those of the forward pass, where y has the memory of the result; `ctx` is null where a backward pass runs it again.
 kernels::GemmArgs linear_forward(const Tensor& x, Parameter& weight, const Tensor& y, const Context* ctx);
 
-// dy has the dtype of x. Those of a weight and a bias go into the gradient arena; a frozen one has none.
-void linear_weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight);
-void linear_bias_grad(const Tensor& dy, Parameter& bias);
-void linear_input_grad(const Tensor& dy, Parameter& weight, const GradTarget& dx);
+// Those of the backward pass, all in one parallel region. dy has the dtype of x. The gradients of the weight and the
+// bias go into the gradient arena; a frozen one has none. `dx` is left out where no gradient of x is wanted, `bias` is
+// null where there is none.
+void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Parameter* bias, const GradTarget& dx);
 
 }  // namespace hearth::ops

@@ -100,10 +100,9 @@ VocabularyLoss vocabulary_loss(Context& ctx, const Var& x, Parameter& words, Par
       const Tensor& gradient = block.logits;
       kernels::scale(DType::f32, gradient.size(), dloss.item() * share, gradient.raw(), gradient.raw());
       const Tensor dlogits = in_dtype(gradient, x.value().type());
-      linear_bias_grad(dlogits, bias);
-      linear_weight_grad(dlogits, block.x, words);
-      if (dx.tensor.defined())
-        linear_input_grad(dlogits, words, {dx.tensor.slice(block.begin, block.end), dx.accumulate});
+      const bool wants_dx = dx.tensor.defined();
+      linear_backward(dlogits, block.x, words, &bias,
+                      wants_dx ? GradTarget{dx.tensor.slice(block.begin, block.end), dx.accumulate} : GradTarget());
     });
   };
   result.loss = ctx.record({"vocabulary loss", {x}, {&words, &bias}}, loss, backward);

@@ -155,8 +155,7 @@ std::vector<GemmImpl> impls_for(DType type, Size size) {
   if ((size.m + 31) / 32 * 32 * size.n * size.k < 20'000'000)
     impls.push_back({"amx emulated",
                      [](DType format, cpu::Isa isa) { return format != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
-                     [](const GemmArgs& args) { amx::Product<EmulatedTiles>(args).run(); }, false, amx_packed_bytes,
-                     amx_pack});
+                     amx::run_together<EmulatedTiles>, false, amx_packed_bytes, amx_pack});
   std::erase_if(impls, [&](const GemmImpl& impl) { return !impl.accepts(type, cpu::isa()); });
   return impls;
 }
@@ -172,7 +171,7 @@ void expect_plain_product(Operands operands) {
       args.c = c.data();
       args.ldc = c.ld();
       args.accumulate = accumulate;
-      gemm_with(impl, args);
+      gemm_with(impl, {&args, 1});
       expect_result(c, operands.size, sums, term_error(impl, operands.type), DType::f32,
                     operands.describe(impl) + (accumulate ? " accumulated" : ""), [&](std::int64_t i, std::int64_t j) {
                       return (accumulate ? before.at(i, j) : 0.0) + sums.value[i * operands.size.n + j];
@@ -217,6 +216,45 @@ TEST(Gemm, LongSumsWithSmallOutputsAreRight) {
     }
 }
 
+// Sums over tokens around the edges of their blocks, which are cut into shares, with those of A, several at once.
+TEST(Gemm, SumsOverTokensAreRightTogether) {
+  const OneThread one_thread;
+  for (const DType type : kFormats)
+    for (const Size size : {Size{193, 31, 64}, Size{191, 200, 1}, Size{385, 2, 530}, Size{32, 225, 1091}}) {
+      Operands one(type, size, true, false), two(type, {size.k, size.m, 70}, false, true);
+      const Sums sums = one.sums(), other_sums = two.sums();
+      for (const GemmImpl& impl : impls_for(type, size))
+        for (const bool accumulate : {false, true}) {
+          Matrix c(DType::f32, size.m, size.n, 3), other(type, two.size.m, two.size.n, 4);
+          const Matrix before = c;
+          Buffer a_sums(DType::f32, size.m, 5);
+          const Buffer a_sums_before = a_sums;
+          std::array matmuls{one.args(), two.args()};
+          matmuls[0].c = c.data();
+          matmuls[0].ldc = c.ld();
+          matmuls[0].accumulate = matmuls[0].accumulate_a_sums = accumulate;
+          matmuls[0].a_sums = a_sums.floats();
+          matmuls[1].c_type = type;
+          matmuls[1].c = other.data();
+          matmuls[1].ldc = other.ld();
+          gemm_with(impl, matmuls);
+
+          expect_result(c, size, sums, term_error(impl, type), DType::f32, one.describe(impl),
+                        [&](std::int64_t i, std::int64_t j) {
+                          return (accumulate ? before.at(i, j) : 0.0) + sums.value[i * size.n + j];
+                        });
+          expect_result(other, two.size, other_sums, term_error(impl, type), type, two.describe(impl),
+                        [&](std::int64_t i, std::int64_t j) { return other_sums.value[i * two.size.n + j]; });
+          EXPECT_TRUE(a_sums.margins_intact());
+          for (std::int64_t i = 0; i < size.m; ++i) {
+            double sum = accumulate ? a_sums_before.at(i) : 0;
+            for (std::int64_t k = 0; k < size.k; ++k) sum += one.a.at(k, i);
+            ASSERT_NEAR(a_sums.at(i), sum, 1e-4) << one.describe(impl) << " at " << i;
+          }
+        }
+    }
+}
+
 // The epilogue after the sum: bias, activation, the value before it, rounding.
 struct End {
   DType c_type;
@@ -251,7 +289,7 @@ void expect_end(const GemmImpl& impl, Operands& operands, const Sums& sums, cons
   args.bias = end.bias ? bias.floats() : nullptr;
   args.activation = end.activation;
   args.before_activation = end.before ? before.data() : nullptr;
-  gemm_with(impl, args);
+  gemm_with(impl, {&args, 1});
 
   const std::string what =
       fmt::format("{} into {}, activation {}{}{}", operands.describe(impl), name_of(end.c_type),
@@ -311,7 +349,7 @@ TEST(Gemm, ANotANumberStaysInItsRow) {
       GemmArgs args = operands.args();
       args.c = c.data();
       args.ldc = c.ld();
-      gemm_with(impl, args);
+      gemm_with(impl, {&args, 1});
       for (std::int64_t i = 0; i < 40; ++i)
         for (std::int64_t j = 0; j < 20; ++j)
           ASSERT_EQ(std::isfinite(c.at(i, j)), i != 37 && i != 5)
@@ -333,14 +371,14 @@ TEST(Gemm, PackedWeightsGiveTheSameBits) {
           GemmArgs args = operands.args();
           args.c = plain.data();
           args.ldc = plain.ld();
-          gemm_with(impl, args);
+          gemm_with(impl, {&args, 1});
 
           void* const memory = cpu::pool_allocate(static_cast<std::size_t>(impl.packed_bytes(type, size.k, size.n)));
           impl.pack({size.k, size.n, type, weights.buffer().floats(), weights.ld(), transposed, memory});
           args.b = nullptr;
           args.packed_b = memory;
           args.c = packed.data();
-          gemm_with(impl, args);
+          gemm_with(impl, {&args, 1});
           EXPECT_EQ(plain, packed) << operands.describe(impl);
 
           // Once more piece by piece and past the cache, over what another matrix left.
@@ -356,7 +394,7 @@ TEST(Gemm, PackedWeightsGiveTheSameBits) {
           }
           Matrix by_rows(DType::f32, size.m, size.n, 3);
           args.c = by_rows.data();
-          gemm_with(impl, args);
+          gemm_with(impl, {&args, 1});
           EXPECT_EQ(plain, by_rows) << operands.describe(impl);
           cpu::pool_free(memory);
         }
@@ -381,6 +419,49 @@ TEST(Gemm, DoesNotDependOnThreads) {
           return c;
         });
       }
+}
+
+// The loops around AMX's tiles: a weight gradient in small and in large blocks of several chunks, beside another
+// matmul.
+TEST(Gemm, MatmulsOnTilesDoNotDependOnThreads) {
+  if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
+  for (const auto& [type, size] :
+       {std::pair{DType::bf16, Size{600, 400, 1100}}, std::pair{DType::bf16, Size{90, 70, 1600}},
+        std::pair{DType::f16, Size{100, 210, 530}}}) {
+    Operands one(type, size, true, false), two(type, {size.k, 40, size.m}, false, true);
+    expect_same_for_any_threads([&] {
+      Matrix c(DType::f32, size.m, size.n, 3), other(type, two.size.m, two.size.n, 4);
+      Buffer a_sums(DType::f32, size.m, 5);
+      std::array matmuls{one.args(), two.args()};
+      matmuls[0].c = c.data();
+      matmuls[0].ldc = c.ld();
+      matmuls[0].a_sums = a_sums.floats();
+      matmuls[1].c_type = type;
+      matmuls[1].c = other.data();
+      matmuls[1].ldc = other.ld();
+      amx::run_together<EmulatedTiles>(matmuls);
+      return std::tuple(c, other, a_sums);
+    });
+  }
+}
+
+// One block and many threads: most tasks find it held and leave their link to the thread that holds it.
+TEST(Gemm, EveryChunkOfAWeightGradientIsAdded) {
+  if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
+  Operands operands(DType::bf16, {20, 30, 4000}, true, false);
+  const Sums sums = operands.sums();
+  cpu::set_num_threads(16);
+  for (int round = 0; round < 50; ++round) {
+    Matrix c(DType::f32, operands.size.m, operands.size.n, 3);
+    c.fill(kNaN);
+    GemmArgs args = operands.args();
+    args.c = c.data();
+    args.ldc = c.ld();
+    amx::run_together<EmulatedTiles>({&args, 1});
+    expect_result(c, operands.size, sums, 1e-6, DType::f32, fmt::format("round {}", round),
+                  [&](std::int64_t i, std::int64_t j) { return sums.value[i * operands.size.n + j]; });
+  }
+  cpu::set_num_threads(0);
 }
 
 TEST(Gemm, TheFormatAndTheProcessorChooseTheImplementation) {

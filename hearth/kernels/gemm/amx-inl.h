@@ -7,7 +7,7 @@
 //   left     the operand A, cut into panels of 32 rows.
 //   right    the operand B, cut into panels of 32 columns.
 //   panel    32 rows (or columns) of an operand over the whole of k. A packed panel stores its tiles one after the
-//            other in the layout that the tile instructions read (gemm_amx_pack.h).
+//            other in the layout that the tile instructions read (amx_pack.h).
 //   k block  32 steps along k: what one call of Tiles::multiply consumes. It loads two left and two right tiles and
 //            adds to four tiles of sums, a 32 x 32 block of C.
 //   part     fp16 has no tile instruction of its own: an fp16 number is exactly the sum of two bf16 numbers, its high
@@ -15,7 +15,7 @@
 //            times high, high times low, low times high. Low times low is at most 2^-16 of the term, far below the
 //            2^-11 to which fp16 rounds, and is left out.
 //
-// The algorithm:
+// Weight gradients, which sum over tokens, have an algorithm of their own (amx_tokens-inl.h). The one for all others:
 //   1. Pack B, unless the caller passes packed weights (GemmArgs::packed_b, made once per step). Pack A where tiles
 //      cannot be loaded from it directly: it is transposed, it is fp16, or k is no multiple of 32.
 //   2. Cut C into blocks (Blocking). One thread computes one block: for each stretch of k, for each right panel, for
@@ -28,12 +28,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "hearth/base/rounding.h"
-#include "hearth/cpu/memory.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/kernels/gemm/amx_matmul-inl.h"
 #include "hearth/kernels/gemm/amx_pack.h"
+#include "hearth/kernels/gemm/amx_tokens-inl.h"
 #include "hearth/kernels/gemm/gemm.h"
 #include "hearth/kernels/gemm/tiles.h"
 #include "hearth/kernels/simd/amx_tiles.h"
@@ -41,22 +44,19 @@
 
 namespace hearth::kernels::amx {
 
-// The block of C that one thread computes. Forward and input gradient sum over features: the thread keeps 256 rows of
-// activations in its L2 cache while the weights stream past. The weight gradient sums over tokens: C is small and k is
-// long, so its blocks are smaller. Other shapes of the first kind were measured and gained nothing
-// (docs/performance.md, "On AMX").
+// The block of C that one thread computes: it keeps `rows` rows of activations in its L2 cache while the weights stream
+// past. Larger blocks read less, but the speed of the threads differs, so all of them end together only if each has many
+// blocks to do (docs/performance.md, "The tile loop on busy cores").
 struct Blocking {
-  std::int64_t rows, cols, k_blocks;  // k_blocks: k blocks per panel pair before the next pair's turn
-};
-inline constexpr Blocking kOverFeatures{256, 128, 128}, kOverTokens{96, 96, 32};
-inline constexpr std::int64_t kMostRowPanels = std::max(kOverFeatures.rows, kOverTokens.rows) / kPanel;
+  static constexpr std::int64_t kMostRows = 128;
+  std::int64_t rows = kMostRows, cols = 64, k_blocks = 128;  // k_blocks: k blocks per panel pair before the next pair
 
-inline std::span<const Part> parts_of(DType type) {
-  static constexpr Part whole[] = {Part::whole};
-  static constexpr Part split[] = {Part::high, Part::low};
-  if (type == DType::bf16) return whole;
-  return split;
-}
+  Blocking(std::int64_t m, std::int64_t n) {
+    constexpr std::int64_t kManyBlocks = 96;
+    while (rows > kPanel && divide_up(m, rows) * divide_up(n, cols) < kManyBlocks) rows /= 2;
+  }
+};
+inline constexpr std::int64_t kMostRowPanels = Blocking::kMostRows / kPanel;
 
 // Elements of all packed panels of an operand. The parts of a panel follow each other.
 inline std::int64_t packed_elements(DType type, std::int64_t size, std::int64_t k) {
@@ -91,48 +91,32 @@ inline void pack_rows(const Operand& operand, DType type, Pack pack, std::uint16
   });
 }
 
-// Pool memory that lives as long as one matmul.
-class Buffer {
- public:
-  explicit Buffer(std::int64_t elements)
-      : data_(elements == 0 ? nullptr
-                            : static_cast<std::uint16_t*>(cpu::pool_allocate(static_cast<std::size_t>(elements) * 2))) {
-  }
-  ~Buffer() {
-    if (data_ != nullptr) cpu::pool_free(data_);
-  }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  std::uint16_t* data() const { return data_; }
-
- private:
-  std::uint16_t* data_;
-};
-
 template <class Tiles>
-class Product {
+class Product : public TileMatmul {
  public:
   explicit Product(const GemmArgs& args)
       : args_(args),
         parts_(parts_of(args.type)),
-        blocking_(args.a_transposed ? kOverTokens : kOverFeatures),
+        blocking_(args.m, args.n),
         k_blocks_(blocks_of(args.k)),
+        col_blocks_(divide_up(args.n, blocking_.cols)),
         a_{args.a, false, args.lda, !args.a_transposed, args.m, args.k},
         packs_left_(args.a_transposed || args.type != DType::bf16 || args.k % kBlock != 0),
         packed_a_(packs_left_ ? packed_elements(args.type, args.m, args.k) : 0),
         packed_b_(args.packed_b == nullptr ? packed_elements(args.type, args.n, args.k) : 0) {}
 
-  void run() {
+  void prepare() override {
     if (args_.packed_b == nullptr)
       pack_rows({args_.b, false, args_.ldb, args_.b_transposed, args_.n, args_.k}, args_.type, pack_right,
                 packed_b_.data());
     if (packs_left_) pack_rows(a_, args_.type, pack_left, packed_a_.data());
     right_ = args_.packed_b == nullptr ? packed_b_.data() : static_cast<const std::uint16_t*>(args_.packed_b);
-    const std::int64_t row_blocks = divide_up(args_.m, blocking_.rows);
-    const std::int64_t col_blocks = divide_up(args_.n, blocking_.cols);
-    cpu::parallel_for(row_blocks * col_blocks, [&](std::int64_t task) {
-      run_block(task / col_blocks * blocking_.rows, task % col_blocks * blocking_.cols);
-    });
+  }
+
+  std::int64_t tasks() const override { return divide_up(args_.m, blocking_.rows) * col_blocks_; }
+
+  void run(std::int64_t task) override {
+    run_block(task / col_blocks_ * blocking_.rows, task % col_blocks_ * blocking_.cols);
   }
 
  private:
@@ -210,11 +194,29 @@ class Product {
   const GemmArgs& args_;
   std::span<const Part> parts_;
   Blocking blocking_;
-  std::int64_t k_blocks_;
+  std::int64_t k_blocks_, col_blocks_;
   Operand a_;
   bool packs_left_;  // otherwise tiles are loaded from A in place, except for the last rows
-  Buffer packed_a_, packed_b_;
+  PoolBuffer packed_a_, packed_b_;
   const std::uint16_t* right_ = nullptr;
 };
+
+// Independent matmuls, all in one parallel region once their operands are packed.
+template <class Tiles>
+void run_together(std::span<const GemmArgs> matmuls) {
+  std::vector<std::unique_ptr<TileMatmul>> parts;
+  std::vector<std::int64_t> tasks;
+  for (const GemmArgs& args : matmuls) {
+    if (TokenSum<Tiles>::accepts(args)) {
+      parts.push_back(std::make_unique<TokenSum<Tiles>>(args));
+    } else {
+      sum_a(args);
+      parts.push_back(std::make_unique<Product<Tiles>>(args));
+    }
+    parts.back()->prepare();
+    tasks.push_back(parts.back()->tasks());
+  }
+  cpu::parallel_loops(tasks, [&](std::size_t matmul, std::int64_t task) { parts[matmul]->run(task); });
+}
 
 }  // namespace hearth::kernels::amx

@@ -8,7 +8,7 @@ bool amx_accepts(DType type, cpu::Isa isa) {
   return isa == cpu::Isa::amx && (type == DType::bf16 || type == DType::f16);
 }
 
-void amx_gemm(const GemmArgs& args) { amx::Product<amx::Tiles>(args).run(); }
+void amx_gemm(std::span<const GemmArgs> matmuls) { amx::run_together<amx::Tiles>(matmuls); }
 
 std::int64_t amx_packed_bytes(DType type, std::int64_t k, std::int64_t n) {
   return 2 * amx::packed_elements(type, n, k);

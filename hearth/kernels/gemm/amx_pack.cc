@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds it in its own intrinsics
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds both in its own intrinsics
+#pragma GCC diagnostic ignored "-Wuninitialized"
 // For all that is defined below; headers above keep the baseline.
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16"))), \
@@ -163,7 +164,123 @@ void pack(const Operand& operand, Part part, bool left, std::int64_t panel, std:
   }
 }
 
+// A block of TokenRows: where it is or, if it needs zeros or one part of its numbers, a copy.
+struct Block {
+  const std::uint16_t* data;
+  std::int64_t ld;
+};
+using BlockCopy = std::uint16_t[kBlock * kPanel];
+
+template <Part part>
+inline Block block_of(const TokenRows& rows, std::int64_t token, std::int64_t col, BlockCopy& copy) {
+  const std::uint16_t* first = rows.data + token * rows.ld + col;
+  if (part == Part::whole && token + kBlock <= rows.tokens && col + kPanel <= rows.cols) return {first, rows.ld};
+  for (std::int64_t i = 0; i < kBlock; ++i)
+    _mm512_store_si512(copy + i * kPanel, token + i < rows.tokens ? load<part>(first + i * rows.ld, rows.cols - col)
+                                                                  : _mm512_setzero_si512());
+  return {copy, kPanel};
+}
+
+inline Block block_of(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col, BlockCopy& copy) {
+  switch (part) {
+    case Part::high:
+      return block_of<Part::high>(rows, token, col, copy);
+    case Part::low:
+      return block_of<Part::low>(rows, token, col, copy);
+    default:
+      return block_of<Part::whole>(rows, token, col, copy);
+  }
+}
+
+// 8 columns of the rows 0, 8, 16 and 24 from `first` on, one per 128-bit lane. The loads put lanes in place, which
+// leaves the shuffle port to transpose_lanes.
+inline Row load_lanes(const std::uint16_t* first, std::int64_t ld) {
+  const auto lane = [&](std::int64_t i) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + 8 * i * ld));
+  };
+  Row row = _mm512_castsi128_si512(lane(0));
+  row = _mm512_mask_broadcast_i32x4(row, 0x00f0, lane(1));
+  row = _mm512_mask_broadcast_i32x4(row, 0x0f00, lane(2));
+  return _mm512_mask_broadcast_i32x4(row, 0xf000, lane(3));
+}
+
+// 8 x 8 of 16 bits in each lane.
+inline void transpose_lanes(Row (&r)[8]) {
+  Row t[8];
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = _mm512_unpacklo_epi16(r[i], r[i + 1]);
+    t[i + 1] = _mm512_unpackhi_epi16(r[i], r[i + 1]);
+  }
+  for (int half = 0; half < 2; ++half) {
+    const Row a = _mm512_unpacklo_epi32(t[half], t[half + 2]), b = _mm512_unpackhi_epi32(t[half], t[half + 2]);
+    const Row c = _mm512_unpacklo_epi32(t[half + 4], t[half + 6]), d = _mm512_unpackhi_epi32(t[half + 4], t[half + 6]);
+    r[4 * half] = _mm512_unpacklo_epi64(a, c);
+    r[4 * half + 1] = _mm512_unpackhi_epi64(a, c);
+    r[4 * half + 2] = _mm512_unpacklo_epi64(b, d);
+    r[4 * half + 3] = _mm512_unpackhi_epi64(b, d);
+  }
+}
+
 }  // namespace
+
+void pack_left_block(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col, std::uint16_t* to) {
+  alignas(64) BlockCopy copy;
+  const Block block = block_of(rows, part, token, col, copy);
+  for (std::int64_t c = 0; c < kPanel; c += 8) {
+    Row r[8];
+    for (std::int64_t i = 0; i < 8; ++i) r[i] = load_lanes(block.data + i * block.ld + c, block.ld);
+    transpose_lanes(r);
+    for (std::int64_t i = 0; i < 8; ++i) _mm512_store_si512(to + (c + i) * kBlock, r[i]);
+  }
+}
+
+void pack_zipped_right_block(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col,
+                             std::uint16_t* to) {
+  alignas(64) BlockCopy copy;
+  const Block block = block_of(rows, part, token, col, copy);
+  for (std::int64_t i = 0; i < 16; ++i) {
+    const Row even = _mm512_loadu_si512(block.data + 2 * i * block.ld);
+    const Row odd = _mm512_loadu_si512(block.data + (2 * i + 1) * block.ld);
+    _mm512_store_si512(to + 32 * i, _mm512_unpacklo_epi16(even, odd));
+    _mm512_store_si512(to + kTileElements + 32 * i, _mm512_unpackhi_epi16(even, odd));
+  }
+}
+
+void add_columns(const TokenRows& rows, DType type, std::int64_t token, std::int64_t col, float* sums) {
+  __m512 low = _mm512_loadu_ps(sums), high = _mm512_loadu_ps(sums + 16);
+  for (std::int64_t i = 0; i < std::min(kBlock, rows.tokens - token); ++i) {
+    const Row row = load_raw<Part::whole>(rows.data + (token + i) * rows.ld + col, rows.cols - col);
+    const __m256i first = _mm512_castsi512_si256(row), second = _mm512_extracti64x4_epi64(row, 1);
+    const bool is_bf16 = type == DType::bf16;
+    low = _mm512_add_ps(low, is_bf16 ? widened(first) : _mm512_cvtph_ps(first));
+    high = _mm512_add_ps(high, is_bf16 ? widened(second) : _mm512_cvtph_ps(second));
+  }
+  _mm512_storeu_ps(sums, low);
+  _mm512_storeu_ps(sums + 16, high);
+}
+
+void add_floats(std::int64_t count, const float* x, float* sums) {
+  for (std::int64_t i = 0; i < count; i += 16) {
+    const auto lanes = static_cast<__mmask16>(first(std::min<std::int64_t>(16, count - i)));
+    _mm512_mask_storeu_ps(sums + i, lanes,
+                          _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, sums + i), _mm512_maskz_loadu_ps(lanes, x + i)));
+  }
+}
+
+void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accumulate) {
+  const Row lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  for (std::int64_t col = 0; col < cols; col += kPanel) {
+    const Row one = _mm512_loadu_si512(zipped + col), two = _mm512_loadu_si512(zipped + col + 16);
+    const __mmask32 valid = first(cols - col);
+    const auto put = [&](const Row& order, __mmask16 lanes, float* at) {
+      __m512 sums = _mm512_castsi512_ps(_mm512_permutex2var_epi64(one, order, two));
+      if (accumulate) sums = _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, at), sums);
+      _mm512_mask_storeu_ps(at, lanes, sums);
+    };
+    put(lower, static_cast<__mmask16>(valid), to + col);
+    put(upper, static_cast<__mmask16>(valid >> 16), to + col + 16);
+  }
+}
 
 void pack_left(const Operand& operand, Part part, std::int64_t panel, std::int64_t begin, std::int64_t end,
                std::uint16_t* packed) {

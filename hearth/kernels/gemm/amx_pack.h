@@ -37,4 +37,28 @@ void pack_right(const Operand& operand, Part part, std::int64_t panel, std::int6
                 std::uint16_t* packed);
 void finish_packing();  // a store fence: makes non-temporal stores visible to other threads
 
+// Activations (tokens, cols) of 16 bits, operands of sums over tokens.
+struct TokenRows {
+  const std::uint16_t* data;
+  std::int64_t ld, tokens, cols;
+};
+
+// One k block of one panel: 32 tokens x 32 columns, zeros beyond the last token and column. A right panel is zipped:
+// interleaving two rows works within 128-bit lanes, so columns come out permuted, which spares half of the work.
+void pack_left_block(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col, std::uint16_t* to);
+void pack_zipped_right_block(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col, std::uint16_t* to);
+
+// Adds the columns of such a block: sums (32) += the numbers of each column.
+void add_columns(const TokenRows& rows, DType type, std::int64_t token, std::int64_t col, float* sums);
+
+void add_floats(std::int64_t count, const float* x, float* sums);  // sums += x
+
+// The column that a column of a zipped panel holds.
+inline std::int64_t zipped_column(std::int64_t column) {
+  const std::int64_t half = column % kPanel / 16;
+  return column / kPanel * kPanel + column % 16 / 4 * 8 + half * 4 + column % 4;
+}
+// to (cols) = the columns of a zipped row of sums, in order; whole panels of `zipped` are readable.
+void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accumulate);
+
 }  // namespace hearth::kernels::amx

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <vector>
 
 #include "hearth/kernels/gemm/amx.h"
 #include "hearth/kernels/gemm/onednn.h"
@@ -27,13 +28,24 @@ const GemmImpl& choose_gemm(DType type, cpu::Isa isa) {
   return *std::ranges::find_if(kImpls, [&](const GemmImpl& impl) { return impl.accepts(type, isa); });
 }
 
-void gemm(const GemmArgs& args) { gemm_with(choose_gemm(args.type), args); }
+void gemm(const GemmArgs& args) { gemm_together({&args, 1}); }
 
-void gemm_with(const GemmImpl& impl, const GemmArgs& args) {
-  assert(!(args.accumulate && args.activation != Activation::none));
-  if (args.m == 0 || args.n == 0) return;
-  if (args.k == 0) return finish_empty_sum(args);
-  impl.run(args);
+void gemm_together(std::span<const GemmArgs> matmuls) {
+  if (!matmuls.empty()) gemm_with(choose_gemm(matmuls.front().type), matmuls);
+}
+
+void gemm_with(const GemmImpl& impl, std::span<const GemmArgs> matmuls) {
+  std::vector<GemmArgs> with_terms;
+  for (const GemmArgs& args : matmuls) {
+    assert(args.type == matmuls.front().type);
+    assert(!(args.accumulate && args.activation != Activation::none));
+    assert(args.a_sums == nullptr || args.a_transposed);
+    if (args.k == 0)
+      finish_empty_sum(args);
+    else if (args.m > 0 && args.n > 0)
+      with_terms.push_back(args);
+  }
+  if (!with_terms.empty()) impl.run(with_terms);
 }
 
 }  // namespace hearth::kernels

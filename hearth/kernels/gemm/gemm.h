@@ -31,6 +31,9 @@ struct GemmArgs {
   Activation activation = Activation::none;
   void* before_activation = nullptr;  // (m, n) of c_type and ldc: A B + bias, kept for backward; may be null
   const void* packed_b = nullptr;     // B as the implementation's `pack` made it; then b is not read
+  // (m), where A is transposed: the sums of A over k. If C is the gradient of a weight, this is that of its bias.
+  float* a_sums = nullptr;  // null: not wanted
+  bool accumulate_a_sums = false;
 };
 
 // Packing a weight, the right operand of many matmuls: B(k, n) in f32 is rounded to `type` and written in the layout
@@ -53,8 +56,8 @@ struct PackArgs {
 struct GemmImpl {
   std::string_view name;
   bool (*accepts)(DType, cpu::Isa);
-  void (*run)(const GemmArgs&);
-  bool emulates = false;  // converts operands to fp32: exact, but no faster than fp32
+  void (*run)(std::span<const GemmArgs>);  // in one parallel region, as far as possible
+  bool emulates = false;                   // converts operands to fp32: exact, but no faster than fp32
   // Set where the implementation reads packed right operands, so that packing a weight once per step saves time.
   std::int64_t (*packed_bytes)(DType, std::int64_t k, std::int64_t n) = nullptr;
   void (*pack)(const PackArgs&) = nullptr;
@@ -63,6 +66,9 @@ std::span<const GemmImpl> gemm_impls();
 const GemmImpl& choose_gemm(DType, cpu::Isa = cpu::isa());
 
 void gemm(const GemmArgs&);
-void gemm_with(const GemmImpl&, const GemmArgs&);
+// Matmuls of one dtype that do not need each other's results, in one parallel region: the threads wait for each other
+// once, and one matmul fills the gaps that another leaves.
+void gemm_together(std::span<const GemmArgs>);
+void gemm_with(const GemmImpl&, std::span<const GemmArgs>);
 
 }  // namespace hearth::kernels

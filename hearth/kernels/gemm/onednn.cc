@@ -256,7 +256,7 @@ void onednn_tile(const GemmTile& tile) {
   }
 }
 
-void onednn_gemm(const GemmArgs& args) { run_tiled(args, onednn_tile); }
+void onednn_gemm(std::span<const GemmArgs> matmuls) { run_tiled(matmuls, onednn_tile); }
 
 std::string onednn_version() {
   const dnnl_version_t* version = dnnl::version();

@@ -36,6 +36,6 @@ void reference_tile(const GemmTile& tile) {
 
 }  // namespace
 
-void reference_gemm(const GemmArgs& args) { run_tiled(args, reference_tile); }
+void reference_gemm(std::span<const GemmArgs> matmuls) { run_tiled(matmuls, reference_tile); }
 
 }  // namespace hearth::kernels

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/kernels/simd/scratch.h"
 
 namespace hearth::kernels {
@@ -54,11 +56,15 @@ void run_tile(const GemmArgs& args, TileProduct product, std::int64_t row, std::
 
 }  // namespace
 
-void run_tiled(const GemmArgs& args, TileProduct product) {
-  const std::int64_t tile_rows = divide_up(args.m, kTileRows);
-  const std::int64_t tile_cols = divide_up(args.n, kTileCols);
-  cpu::parallel_for(tile_rows * tile_cols, [&](std::int64_t tile) {
-    run_tile(args, product, tile / tile_cols * kTileRows, tile % tile_cols * kTileCols);
+void run_tiled(std::span<const GemmArgs> matmuls, TileProduct product) {
+  std::vector<std::int64_t> tiles;
+  for (const GemmArgs& args : matmuls) {
+    sum_a(args);
+    tiles.push_back(divide_up(args.m, kTileRows) * divide_up(args.n, kTileCols));
+  }
+  cpu::parallel_loops(tiles, [&](std::size_t matmul, std::int64_t tile) {
+    const std::int64_t tile_cols = divide_up(matmuls[matmul].n, kTileCols);
+    run_tile(matmuls[matmul], product, tile / tile_cols * kTileRows, tile % tile_cols * kTileCols);
   });
 }
 
@@ -79,7 +85,13 @@ void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std:
   finish_tile(end, rows, cols, sums, ld);
 }
 
+void sum_a(const GemmArgs& args) {
+  if (args.a_sums != nullptr)
+    column_sums(args.type, args.k, args.m, args.a, args.lda, args.a_sums, args.accumulate_a_sums);
+}
+
 void finish_empty_sum(const GemmArgs& args) {
+  sum_a(args);
   cpu::parallel_chunks(args.m, kTileRows, [&](std::int64_t begin, std::int64_t end) {
     const std::span<float> zeros(scratch<float, Scratch::gemm_tile>(args.n), static_cast<std::size_t>(args.n));
     std::ranges::fill(zeros, 0.0f);

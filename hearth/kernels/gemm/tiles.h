@@ -20,12 +20,15 @@ struct GemmTile {
 };
 using TileProduct = void (*)(const GemmTile&);
 
-// The whole matmul, tile by tile on all threads. With A transposed, sums over tokens are made in fixed chunks.
-void run_tiled(const GemmArgs& args, TileProduct product);
+// Whole matmuls, tile by tile on all threads. With A transposed, sums over tokens are made in fixed chunks.
+void run_tiled(std::span<const GemmArgs> matmuls, TileProduct product);
 
 // The epilogue of a matmul for one block of C: bias, activation and conversion of f32 sums.
 void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols,
                   const float* sums, std::int64_t ld);
+
+// GemmArgs::a_sums, where they are wanted, on their own.
+void sum_a(const GemmArgs& args);
 
 // A matmul with k = 0: zeros still get their bias and activation.
 void finish_empty_sum(const GemmArgs& args);

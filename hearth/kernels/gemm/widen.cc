@@ -33,6 +33,6 @@ void widen_tile(const GemmTile& tile) {
 
 bool widen_accepts(DType type, cpu::Isa) { return type == DType::bf16 || type == DType::f16; }
 
-void widen_gemm(const GemmArgs& args) { run_tiled(args, widen_tile); }
+void widen_gemm(std::span<const GemmArgs> matmuls) { run_tiled(matmuls, widen_tile); }
 
 }  // namespace hearth::kernels

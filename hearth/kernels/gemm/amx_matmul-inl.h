@@ -1,0 +1,49 @@
+#pragma once
+
+// What matmuls on AMX tiles share; amx-inl.h and amx_tokens-inl.h are their two kinds.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "hearth/base/dtype.h"
+#include "hearth/cpu/memory.h"
+#include "hearth/kernels/gemm/amx_pack.h"
+
+namespace hearth::kernels::amx {
+
+// A matmul cut into tasks, which several matmuls run in one parallel region.
+class TileMatmul {
+ public:
+  virtual ~TileMatmul() = default;
+  virtual void prepare() {}  // on all threads, before the first task
+  virtual std::int64_t tasks() const = 0;
+  virtual void run(std::int64_t task) = 0;
+};
+
+inline std::span<const Part> parts_of(DType type) {
+  static constexpr Part whole[] = {Part::whole};
+  static constexpr Part split[] = {Part::high, Part::low};
+  if (type == DType::bf16) return whole;
+  return split;
+}
+
+// Pool memory that lives as long as one matmul.
+class PoolBuffer {
+ public:
+  explicit PoolBuffer(std::int64_t elements)  // of 16 bits
+      : data_(elements == 0 ? nullptr
+                            : static_cast<std::uint16_t*>(cpu::pool_allocate(static_cast<std::size_t>(elements) * 2))) {
+  }
+  ~PoolBuffer() {
+    if (data_ != nullptr) cpu::pool_free(data_);
+  }
+  PoolBuffer(const PoolBuffer&) = delete;
+  PoolBuffer& operator=(const PoolBuffer&) = delete;
+  std::uint16_t* data() const { return data_; }
+
+ private:
+  std::uint16_t* data_;
+};
+
+}  // namespace hearth::kernels::amx

@@ -1,0 +1,240 @@
+#pragma once
+
+// The gradient of a weight on AMX tiles: C(m, n) = A^T B, where A (k, m) and B (k, n) are activations and k counts
+// tokens. Terms are those of amx-inl.h, and
+//   block   192 x 192 of C, or 96 x 96 where these would be too few.
+//   chunk   up to 16 k blocks.
+//   link    one chunk of the sum of one block. The links of a block are a chain: each adds to the sums of the one
+//           before, so sums run along k in order and their bits repeat.
+//
+// Each thread packs what it multiplies, into memory that stays in its L2 cache. Several threads then pack the same
+// columns, but for each k block of 12 panels to pack there are 36 to multiply, and no thread reads what another one has
+// written. (Panels that all threads pack together and then read cost more than that: a line that was read by all cores
+// is slow to write again.) Packing transposes the left operand; the right one stays zipped until a sum is complete. A
+// thread keeps its last left chunk, because blocks beside each other need the same one.
+//
+// The speed of threads differs, so a thread that is done takes links of the others. Which links are next changes with
+// every link that ends; therefore a task is no certain link but a ticket: it runs a link that is ready, of the block
+// that the ticket names if possible.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hearth/base/rounding.h"
+#include "hearth/kernels/gemm/amx_matmul-inl.h"
+#include "hearth/kernels/gemm/amx_pack.h"
+#include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/simd/amx_tiles.h"
+#include "hearth/kernels/simd/scratch.h"
+
+namespace hearth::kernels::amx {
+
+// What a thread has packed last.
+struct PackedChunk {
+  detail::GrowingBuffer left, right;
+  std::uint64_t matmul = 0;         // whose left operand it is
+  std::int64_t row = 0, begin = 0;  // its first row of C and first k block
+
+  static PackedChunk& of_this_thread() {
+    static thread_local PackedChunk chunk;
+    return chunk;
+  }
+};
+
+template <class Tiles>
+class TokenSum : public TileMatmul {
+ public:
+  static bool accepts(const GemmArgs& args) {
+    return args.a_transposed && !args.b_transposed && args.packed_b == nullptr && args.c_type == DType::f32 &&
+           args.bias == nullptr && args.activation == Activation::none && args.before_activation == nullptr;
+  }
+
+  explicit TokenSum(const GemmArgs& args)
+      : args_(args),
+        parts_(parts_of(args.type)),
+        a_{static_cast<const std::uint16_t*>(args.a), args.lda, args.k, args.m},
+        b_{static_cast<const std::uint16_t*>(args.b), args.ldb, args.k, args.n},
+        k_blocks_(blocks_of(args.k)),
+        links_(divide_up(k_blocks_, kChunk)),
+        side_(side_for(args.m, args.n, links_)),
+        col_blocks_(divide_up(args.n, side_)),
+        blocks_(static_cast<std::size_t>(divide_up(args.m, side_) * col_blocks_)),
+        sums_(links_ > 1 ? 2 * std::ssize(blocks_) * block_floats() : 0) {}
+
+  std::int64_t tasks() const override { return std::ssize(blocks_) * links_; }
+
+  // Each task opens one link. If no block is free, one of the threads that hold a block runs the link when its own has
+  // ended: it releases its block before it looks for open links, and an open link is counted before a free block is
+  // looked for, so one of the two sees the other.
+  void run(std::int64_t task) override {
+    open_links_.fetch_add(1);
+    do {
+      const std::int64_t index = claim(task / links_);
+      if (index < 0) return;
+      BlockState& block = blocks_[static_cast<std::size_t>(index)];
+      if (take_open_link()) run_link(index, block.next_link++);
+      block.held.store(false);
+    } while (open_links_.load() > 0);
+  }
+
+ private:
+  static constexpr std::int64_t kChunk = 16;
+  static constexpr std::int64_t kChunkElements = kChunk * 2 * kTileElements;  // of a packed panel
+
+  struct BlockState {
+    std::atomic<bool> held = false;
+    std::atomic<std::int64_t> next_link = 0;  // changed by the holder alone
+  };
+  struct Block {
+    std::int64_t row, col, rows, cols;
+  };
+
+  static std::int64_t side_for(std::int64_t m, std::int64_t n, std::int64_t links) {
+    constexpr std::int64_t kLarge = 192, kSmall = 96, kManyLinks = 32;
+    return divide_up(m, kLarge) * divide_up(n, kLarge) * links < kManyLinks ? kSmall : kLarge;
+  }
+
+  // The sums of a block: C, zipped, then those of A.
+  std::int64_t block_floats() const { return side_ * side_ + side_; }
+
+  bool take_open_link() {
+    std::int64_t open = open_links_.load();
+    while (open > 0)
+      if (open_links_.compare_exchange_weak(open, open - 1)) return true;
+    return false;
+  }
+
+  bool claim_if(std::int64_t index, std::int64_t link_before, std::int64_t link_end) {
+    BlockState& block = blocks_[static_cast<std::size_t>(index)];
+    const auto is_ready = [&] {
+      const std::int64_t next = block.next_link.load();
+      return next >= link_before && next < link_end;
+    };
+    if (block.held.load() || !is_ready() || block.held.exchange(true)) return false;
+    if (is_ready()) return true;  // still so, now that it cannot change
+    block.held.store(false);
+    return false;
+  }
+
+  // A block with links left that no thread holds, -1: there is none. One that needs the left chunk that this thread
+  // packed last is preferred, then those from `home` on.
+  std::int64_t claim(std::int64_t home) {
+    const PackedChunk& packed = PackedChunk::of_this_thread();
+    if (packed.matmul == id_)
+      for (std::int64_t link = 0; link < links_; ++link) {
+        if (first_k_block(link) != packed.begin) continue;
+        for (std::int64_t i = 0, first = packed.row / side_ * col_blocks_; i < col_blocks_; ++i)
+          if (claim_if(first + i, link, link + 1)) return first + i;
+      }
+    for (std::int64_t i = 0; i < std::ssize(blocks_); ++i) {
+      const std::int64_t index = (home + i) % std::ssize(blocks_);
+      if (claim_if(index, 0, links_)) return index;
+    }
+    return -1;
+  }
+
+  std::int64_t first_k_block(std::int64_t link) const { return k_blocks_ * link / links_; }
+
+  void run_link(std::int64_t index, std::int64_t link) const {
+    const std::int64_t row = index / col_blocks_ * side_, col = index % col_blocks_ * side_;
+    const Block block{row, col, std::min(side_, args_.m - row), std::min(side_, args_.n - col)};
+    float* const sums = links_ > 1 ? reinterpret_cast<float*>(sums_.data()) + index * block_floats()
+                                   : scratch<float, Scratch::gemm_tile>(block_floats());
+    const std::int64_t begin = first_k_block(link), depth = first_k_block(link + 1) - begin;
+    if (args_.a_sums != nullptr && col == 0) add_chunk_columns(block, begin, depth, sums + side_ * side_);
+    multiply_chunk(block, depth, packed_left(block, begin, depth), packed_right(block, begin, depth), sums, link > 0);
+    if (link + 1 == links_) finish(block, sums);
+  }
+
+  const std::uint16_t* packed_left(const Block& block, std::int64_t begin, std::int64_t depth) const {
+    PackedChunk& packed = PackedChunk::of_this_thread();
+    std::uint16_t* const left = memory(packed.left);
+    if (packed.matmul == id_ && packed.row == block.row && packed.begin == begin) return left;
+    pack(a_, block.row, block.rows, begin, depth, pack_left_block, left);
+    packed.matmul = id_;
+    packed.row = block.row;
+    packed.begin = begin;
+    return left;
+  }
+
+  const std::uint16_t* packed_right(const Block& block, std::int64_t begin, std::int64_t depth) const {
+    std::uint16_t* const right = memory(PackedChunk::of_this_thread().right);
+    pack(b_, block.col, block.cols, begin, depth, pack_zipped_right_block, right);
+    return right;
+  }
+
+  std::uint16_t* memory(detail::GrowingBuffer& buffer) const {
+    const std::int64_t elements = side_ / kPanel * std::ssize(parts_) * kChunkElements;
+    return static_cast<std::uint16_t*>(buffer.at_least(static_cast<std::size_t>(elements) * 2));
+  }
+
+  // k block by k block, because that reads along rows.
+  template <class PackBlock>
+  void pack(const TokenRows& rows, std::int64_t first, std::int64_t count, std::int64_t begin, std::int64_t depth,
+            PackBlock pack_block, std::uint16_t* to) const {
+    const std::int64_t parts = std::ssize(parts_);
+    for (std::int64_t k = 0; k < depth; ++k)
+      for (std::int64_t c = 0; c < count; c += kPanel)
+        for (std::int64_t part = 0; part < parts; ++part)
+          pack_block(rows, parts_[part], (begin + k) * kBlock, first + c,
+                     to + (c / kPanel * parts + part) * kChunkElements + k * 2 * kTileElements);
+  }
+
+  void add_chunk_columns(const Block& block, std::int64_t begin, std::int64_t depth, float* sums) const {
+    if (begin == 0) std::fill_n(sums, side_, 0.0f);
+    for (std::int64_t k = 0; k < depth; ++k)
+      for (std::int64_t c = 0; c < block.rows; c += kPanel)
+        add_columns(a_, args_.type, (begin + k) * kBlock, block.row + c, sums + c);
+  }
+
+  HEARTH_TILES void multiply_chunk(const Block& block, std::int64_t depth, const std::uint16_t* left,
+                                   const std::uint16_t* right, float* sums, bool accumulate) const {
+    const std::int64_t parts = std::ssize(parts_), pitch = side_;
+    [[maybe_unused]] const Tiles tiles;
+    for (std::int64_t j = 0; j < panels_of(block.cols); ++j)
+      for (std::int64_t i = 0; i < panels_of(block.rows); ++i) {
+        float* const at = sums + i * kPanel * pitch + j * kPanel;
+        if (accumulate)
+          Tiles::load(at, pitch);
+        else
+          Tiles::zero();
+        for (std::int64_t p = 0; p < parts; ++p)
+          for (std::int64_t q = 0; q < parts - p; ++q) {
+            const std::uint16_t* a = left + (i * parts + p) * kChunkElements;
+            const std::uint16_t* b = right + (j * parts + q) * kChunkElements;
+            for (std::int64_t k = 0; k < depth; ++k, a += 2 * kTileElements, b += 2 * kTileElements)
+              Tiles::multiply(a, kBlock, kTileElements, b);
+          }
+        Tiles::store(at, pitch);
+      }
+  }
+
+  void finish(const Block& block, const float* sums) const {
+    for (std::int64_t r = 0; r < block.rows; ++r)
+      unzip_columns(sums + r * side_, block.cols,
+                    static_cast<float*>(args_.c) + (block.row + r) * args_.ldc + block.col, args_.accumulate);
+    if (args_.a_sums == nullptr || block.col > 0) return;
+    float* const to = args_.a_sums + block.row;
+    if (!args_.accumulate_a_sums) std::fill_n(to, block.rows, 0.0f);
+    add_floats(block.rows, sums + side_ * side_, to);
+  }
+
+  static std::uint64_t next_id() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
+
+  const GemmArgs& args_;
+  std::span<const Part> parts_;
+  TokenRows a_, b_;
+  std::int64_t k_blocks_, links_, side_, col_blocks_;
+  const std::uint64_t id_ = next_id();
+  std::vector<BlockState> blocks_;
+  PoolBuffer sums_;  // (blocks, block_floats) f32 if a block has several links
+  std::atomic<std::int64_t> open_links_ = 0;
+};
+
+}  // namespace hearth::kernels::amx
