@@ -9,7 +9,6 @@
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/rows/activation-inl.h"
 #include "hearth/kernels/simd/chunks.h"
-#include "hearth/kernels/simd/visit.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
@@ -24,7 +23,7 @@ void forward_range(F f, std::int64_t n, const T* x, T* y) {
 
 void forward_elements(Activation kind, DType type, std::int64_t begin, std::int64_t end, const void* x, void* y) {
   visit_activation(kind, [&](auto f) HWY_ATTR {
-    visit_float(type, [&](auto value) HWY_ATTR {
+    visit_stored(type, [&](auto value) HWY_ATTR {
       using T = decltype(value);
       forward_range(f, end - begin, static_cast<const T*>(x) + begin, static_cast<T*>(y) + begin);
     });
@@ -42,7 +41,7 @@ void backward_range(F f, std::int64_t n, const T* x, const T* dy, T* dx) {
 void backward_elements(Activation kind, DType type, std::int64_t begin, std::int64_t end, const void* x, const void* dy,
                        void* dx) {
   visit_activation(kind, [&](auto f) HWY_ATTR {
-    visit_float(type, [&](auto value) HWY_ATTR {
+    visit_stored(type, [&](auto value) HWY_ATTR {
       using T = decltype(value);
       backward_range(f, end - begin, static_cast<const T*>(x) + begin, static_cast<const T*>(dy) + begin,
                      static_cast<T*>(dx) + begin);
@@ -65,7 +64,7 @@ void finish_row(F f, const TileEnd& end, std::int64_t cols, const float* tile, T
 
 void finish_rows(const TileEnd& end, std::int64_t rows, std::int64_t cols, const float* tile, std::int64_t ld) {
   visit_activation(end.activation, [&](auto f) HWY_ATTR {
-    visit_float(end.type, [&](auto value) HWY_ATTR {
+    visit_stored(end.type, [&](auto value) HWY_ATTR {
       using T = decltype(value);
       T* const y = static_cast<T*>(end.y);
       T* const before = static_cast<T*>(end.before);

@@ -11,7 +11,6 @@
 #include "hearth/kernels/rows/elementwise.h"
 #include "hearth/kernels/rows/token_cursor.h"
 #include "hearth/kernels/simd/chunks.h"
-#include "hearth/kernels/simd/visit.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
@@ -27,7 +26,7 @@ void drop_row(const Dropout& dropout, const TokenCursor& token, std::int64_t col
 
 void drop_rows(DType type, const Sequences& sequences, std::int64_t cols, const Dropout& dropout, std::int64_t begin,
                std::int64_t end, const void* x, void* y) {
-  visit_float(type, [&](auto value) HWY_ATTR {
+  visit_stored(type, [&](auto value) HWY_ATTR {
     using T = decltype(value);
     TokenCursor token(sequences, begin);
     for (std::int64_t row = begin; row < end; ++row, token.next())

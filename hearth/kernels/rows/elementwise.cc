@@ -45,7 +45,7 @@ void add_range(std::int64_t n, const T* x, T* y) {
 }
 
 void add_elements(DType type, std::int64_t begin, std::int64_t end, const void* x, void* y) {
-  visit_float(type, [&](auto value) HWY_ATTR {
+  visit_stored(type, [&](auto value) HWY_ATTR {
     using T = decltype(value);
     add_range(end - begin, static_cast<const T*>(x) + begin, static_cast<T*>(y) + begin);
   });
@@ -61,7 +61,7 @@ void pairwise_range(std::int64_t n, const F& f, const T* a, const T* b, T* y) {
 
 void pairwise_elements(Pairwise kind, DType type, std::int64_t begin, std::int64_t end, const void* a, const void* b,
                        void* y) {
-  visit_float(type, [&](auto value) HWY_ATTR {
+  visit_stored(type, [&](auto value) HWY_ATTR {
     using T = decltype(value);
     using V = hn::Vec<F32>;
     const auto run = [&](const auto& f) HWY_ATTR {
@@ -84,7 +84,7 @@ void scale_range(std::int64_t n, float factor, const T* x, T* y) {
 }
 
 void scale_elements(DType type, std::int64_t begin, std::int64_t end, float factor, const void* x, void* y) {
-  visit_float(type, [&](auto value) HWY_ATTR {
+  visit_stored(type, [&](auto value) HWY_ATTR {
     using T = decltype(value);
     scale_range(end - begin, factor, static_cast<const T*>(x) + begin, static_cast<T*>(y) + begin);
   });
