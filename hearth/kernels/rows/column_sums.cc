@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "hearth/cpu/parallel.h"
@@ -46,14 +47,19 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hearth::kernels {
 
-void add_in_order(std::int64_t count, std::int64_t cols, const float* partial_sums, float* sums, bool accumulate) {
+void add_in_order(std::int64_t count, std::int64_t cols, std::span<const PartialSums> all) {
+  constexpr std::int64_t kColumns = 64;
   const auto sum = HEARTH_SIMD(sum_rows);
   const auto add = HEARTH_SIMD(add_row<float>);
-  cpu::parallel_chunks(cols, kColumnChunk, [&](std::int64_t begin, std::int64_t end) {
-    if (!accumulate) return sum(DType::f32, count, begin, end - begin, partial_sums, cols, sums + begin);
-    float total[kColumnChunk];
-    sum(DType::f32, count, begin, end - begin, partial_sums, cols, total);
-    add(end - begin, total, sums + begin);
+  const std::int64_t chunks = divide_up(cols, kColumns);
+  cpu::parallel_for(std::ssize(all) * chunks, [&](std::int64_t task) {
+    const auto& [parts, sums, accumulate] = all[static_cast<std::size_t>(task / chunks)];
+    if (sums == nullptr) return;
+    const std::int64_t first = task % chunks * kColumns, width = std::min(kColumns, cols - first);
+    if (!accumulate) return sum(DType::f32, count, first, width, parts, cols, sums + first);
+    float total[kColumns];
+    sum(DType::f32, count, first, width, parts, cols, total);
+    add(width, total, sums + first);
   });
 }
 
@@ -70,7 +76,7 @@ void column_sums(DType type, std::int64_t rows, std::int64_t cols, const void* x
     sum(type, std::min(kSumChunk, rows - row), first, std::min(kColumnChunk, cols - first), rows_of_x, ldx,
         partial_sums + chunk * cols + first);
   });
-  add_in_order(row_chunks, cols, partial_sums, sums, accumulate);
+  add_in_order(row_chunks, cols, std::array{PartialSums{partial_sums, sums, accumulate}});
 }
 
 }  // namespace hearth::kernels

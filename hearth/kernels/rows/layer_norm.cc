@@ -7,6 +7,8 @@
 // After simd.h.
 #include <hwy/foreach_target.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "hearth/cpu/parallel.h"
@@ -15,7 +17,6 @@
 #include "hearth/kernels/rows/token_cursor.h"
 #include "hearth/kernels/simd/chunks.h"
 #include "hearth/kernels/simd/scratch.h"
-#include "hearth/kernels/simd/visit.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
@@ -68,7 +69,7 @@ void normalize(const LayerNormArgs& args, const T* z, T* y, float* mean_out, flo
 }
 
 void forward_rows(const LayerNormArgs& args, std::int64_t begin, std::int64_t end) {
-  visit_float(args.type, [&](auto value) HWY_ATTR {
+  visit_stored(args.type, [&](auto value) HWY_ATTR {
     using T = decltype(value);
     TokenCursor token(args.sequences, begin);
     for (std::int64_t row = begin; row < end; ++row, token.next()) {
@@ -124,7 +125,7 @@ void backward_rows(const LayerNormArgs& args, const LayerNormGradArgs& grads, st
                    float* dgamma, float* dbeta) {
   std::fill_n(dgamma, args.cols, 0.0f);
   std::fill_n(dbeta, args.cols, 0.0f);
-  visit_float(args.type, [&](auto value) HWY_ATTR {
+  visit_stored(args.type, [&](auto value) HWY_ATTR {
     TokenCursor token(args.sequences, begin);
     for (std::int64_t row = begin; row < end; ++row, token.next())
       backward_row<decltype(value)>(args, grads, args.dropout.active() ? &token : nullptr, row, dgamma, dbeta);
@@ -145,17 +146,20 @@ void layer_norm_forward(const LayerNormArgs& args) {
 }
 
 void layer_norm_backward(const LayerNormArgs& args, const LayerNormGradArgs& grads) {
+  // Few rows per chunk, so that all threads have some; not too few, because each chunk has sums to be added up.
+  constexpr std::int64_t kFewestRows = 8, kMostChunks = 96;
   const std::int64_t tokens = args.sequences.tokens();
-  const std::int64_t chunks = divide_up(tokens, kSumChunk);
+  const std::int64_t rows = std::max(kFewestRows, divide_up(tokens, kMostChunks)), chunks = divide_up(tokens, rows);
   float* const dgammas = scratch<float, Scratch::partial_sums>(2 * chunks * args.cols);  // (chunks, cols)
   float* const dbetas = dgammas + chunks * args.cols;                                    // (chunks, cols)
   const auto run = HEARTH_SIMD(backward_rows);
-  cpu::parallel_chunks(tokens, kSumChunk, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t at = begin / kSumChunk * args.cols;
+  cpu::parallel_chunks(tokens, rows, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t at = begin / rows * args.cols;
     run(args, grads, begin, end, dgammas + at, dbetas + at);
   });
-  if (grads.dgamma != nullptr) add_in_order(chunks, args.cols, dgammas, grads.dgamma, grads.accumulate_dgamma);
-  if (grads.dbeta != nullptr) add_in_order(chunks, args.cols, dbetas, grads.dbeta, grads.accumulate_dbeta);
+  add_in_order(chunks, args.cols,
+               std::array{PartialSums{dgammas, grads.dgamma, grads.accumulate_dgamma},
+                          PartialSums{dbetas, grads.dbeta, grads.accumulate_dbeta}});
 }
 
 }  // namespace hearth::kernels
