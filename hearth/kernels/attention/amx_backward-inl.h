@@ -18,7 +18,7 @@
 //
 // Scores are kept transposed, (keys, queries). P^T and dS^T are then left operands of dV and dK as they are, and the
 // same dS^T with neighbouring keys interleaved ("pairs", "zipped") is the right operand of dQ^T. Interleaving permutes
-// the queries within 128-bit lanes; zipped_query (attention_amx_rows-inl.h) says which query a column holds, and
+// the queries within 128-bit lanes; zipped_column (gemm/amx_pack.h) says which query a column holds, and
 // store_queries puts it back. "left", "right", "panel" and "tile" are those of gemm_amx-inl.h.
 
 #if defined(HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -54,7 +54,7 @@ struct AmxBackwardBuffers {
   Panels k, v;           // left: (keys, dim)
   Panels k_transposed;   // left: (dim, keys)
   Matrix dk, dv;         // (keys, dim)
-  Matrix s, dp;          // (32 keys, 32 queries)
+  Matrix s[2], dp[2];    // (32 keys, 32 queries)
   Panels p, ds;          // left: (keys, queries)
   Panels ds_pairs;       // right: (keys, queries)
   std::uint16_t* masks;  // (keys / 16, queries)
@@ -73,8 +73,8 @@ struct AmxBackwardBuffers {
         k_transposed(carve_panels(cutter, dim, kAmxKeys)),
         dk(cutter, kAmxKeys, padded(dim)),
         dv(cutter, kAmxKeys, padded(dim)),
-        s(cutter.floats(kSide * kSide), kSide),
-        dp(cutter.floats(kSide * kSide), kSide),
+        s{{cutter.floats(kSide * kSide), kSide}, {cutter.floats(kSide * kSide), kSide}},
+        dp{{cutter.floats(kSide * kSide), kSide}, {cutter.floats(kSide * kSide), kSide}},
         p(carve_panels(cutter, kAmxKeys, kAmxQueries)),
         ds(carve_panels(cutter, kAmxKeys, kAmxQueries)),
         ds_pairs(carve_panels(cutter, kAmxQueries, kAmxKeys)),
@@ -152,27 +152,36 @@ class AmxBackward {
         dropout.of_row(head_.dropout_row(first + i), buffers_.masks + i, kAmxQueries);
   }
 
-  // P and dS of a block of keys and queries, written as the operands of multiply_gradients.
+  // P and dS of a block of keys and queries, written as the operands of multiply_gradients. The vector units work on
+  // one 32 x 32 block while the tile unit multiplies the next, so s and dp are two buffers each, used in turn.
   void compute_gradients(std::int64_t keys, std::int64_t first_query, std::int64_t queries) const {
-    const Matrix &s = buffers_.s, &dp = buffers_.dp;
-    for (std::int64_t i = 0; i < amx::panels_of(queries); ++i)
-      for (std::int64_t j = 0; j < amx::panels_of(keys); ++j) {
-        const std::int64_t query_panel = first_query / kSide + i;
-        amx::multiply_panels<Tiles>(1, 1, dim_panels_, buffers_.k.from(j, 0), buffers_.q_right.from(query_panel, 0),
-                                    s.data, s.pitch, false);
-        amx::multiply_panels<Tiles>(1, 1, dim_panels_, buffers_.v.from(j, 0), buffers_.dout_right.from(query_panel, 0),
-                                    dp.data, dp.pitch, false);
-        const GradientBlock block{s.data,
-                                  dp.data,
-                                  buffers_.lse + query_panel * kSide,
-                                  buffers_.minus_delta + query_panel * kSide,
-                                  buffers_.masks + j * kSide / 16 * kAmxQueries + i * kSide,
-                                  kAmxQueries,
-                                  buffers_.p.at(j, i),
-                                  buffers_.ds.at(j, i),
-                                  buffers_.ds_pairs.at(i, j)};
-        gradient_block(block, keys - j * kSide, args_.scale * kLog2E, args_.dropout.scale());
-      }
+    const std::int64_t key_panels = amx::panels_of(keys), blocks = amx::panels_of(queries) * key_panels;
+    for (std::int64_t block = 0; block <= blocks; ++block) {
+      if (block < blocks) multiply_scores(block, block / key_panels + first_query / kSide, block % key_panels);
+      if (block > 0) finish_scores(block - 1, first_query, keys, key_panels);
+    }
+  }
+
+  void multiply_scores(std::int64_t block, std::int64_t query_panel, std::int64_t key_panel) const {
+    const Matrix &s = buffers_.s[block % 2], &dp = buffers_.dp[block % 2];
+    amx::multiply_panels<Tiles>(1, 1, dim_panels_, buffers_.k.from(key_panel, 0), buffers_.q_right.from(query_panel, 0),
+                                s.data, s.pitch, false);
+    amx::multiply_panels<Tiles>(1, 1, dim_panels_, buffers_.v.from(key_panel, 0),
+                                buffers_.dout_right.from(query_panel, 0), dp.data, dp.pitch, false);
+  }
+
+  void finish_scores(std::int64_t block, std::int64_t first_query, std::int64_t keys, std::int64_t key_panels) const {
+    const std::int64_t i = block / key_panels, j = block % key_panels, query_panel = first_query / kSide + i;
+    const GradientBlock gradient{buffers_.s[block % 2].data,
+                                 buffers_.dp[block % 2].data,
+                                 buffers_.lse + query_panel * kSide,
+                                 buffers_.minus_delta + query_panel * kSide,
+                                 buffers_.masks + j * kSide / 16 * kAmxQueries + i * kSide,
+                                 kAmxQueries,
+                                 buffers_.p.at(j, i),
+                                 buffers_.ds.at(j, i),
+                                 buffers_.ds_pairs.at(i, j)};
+    gradient_block(gradient, keys - j * kSide, args_.scale * kLog2E, args_.dropout.scale());
   }
 
   // dV and dK accumulate over the blocks of queries, dQ over the blocks of keys.
@@ -197,7 +206,7 @@ class AmxBackward {
     }
   }
 
-  // 16 columns of dq at a time become 16 rows, each of which belongs to the query that zipped_query names.
+  // 16 columns of dq at a time become 16 rows, each of which belongs to the query that zipped_column names.
   HWY_NOINLINE void store_queries() const {
     const Matrix &dq = buffers_.dq, &some = buffers_.some_dq;
     for (std::int64_t column = 0; column < padded(head_.length); column += kLanes) {
@@ -205,7 +214,7 @@ class AmxBackward {
         for (std::int64_t c = 0; c < kLanes; c += 4)
           transpose_columns(dq.row(d) + column + c, dq.pitch, some.row(c) + d, some.pitch);
       for (std::int64_t c = 0; c < kLanes; ++c) {
-        const std::int64_t query = zipped_query(column + c);
+        const std::int64_t query = amx::zipped_column(column + c);
         if (query < head_.length)
           store_rounded(some.row(c), head_.dim, args_.scale, head_.row<BFloat16>(grads_.dq, query, grads_.dstride));
       }

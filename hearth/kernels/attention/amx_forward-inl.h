@@ -93,10 +93,12 @@ HWY_NOINLINE void amx_forward_unit(const AttentionArgs& args, const AttentionUni
   for (std::int64_t i = unit.begin; i < unit.end; i += kSide) {
     const std::int64_t queries = std::min(kSide, unit.end - i);
     HeadRows{head.row<BFloat16>(args.q, i, stride), stride, queries, dim}.pack_left(buffers.q);
-    for (std::int64_t j = 0; j < key_panels; ++j) {
-      amx::multiply_panels<Tiles>(1, 1, dim_panels, buffers.q, buffers.k.from(j, 0), buffers.scores.data + j * kSide,
-                                  buffers.scores.pitch, false);
-      fold_maxima(buffers.scores, j * kSide, keys, buffers.maxima);
+    // The vector units find the maxima of one panel while the tile unit multiplies the next.
+    for (std::int64_t j = 0; j <= key_panels; ++j) {
+      if (j < key_panels)
+        amx::multiply_panels<Tiles>(1, 1, dim_panels, buffers.q, buffers.k.from(j, 0), buffers.scores.data + j * kSide,
+                                    buffers.scores.pitch, false);
+      if (j > 0) fold_maxima(buffers.scores, (j - 1) * kSide, keys, buffers.maxima);
     }
 
     float sums[kSide];
