@@ -17,6 +17,21 @@ std::vector<optim::Interval> intervals_of(const std::vector<Parameter*>& paramet
   return intervals;
 }
 
+// Of the gradients in an interval of the arena. Of an embedding only the rows that may differ from zero are read.
+double sum_of_squares(const ParameterStore& parameters, const optim::Interval& interval) {
+  const float* const grads = parameters.grad().data<float>();
+  double squares = 0;
+  std::int64_t next = interval.begin;  // what comes before it is counted
+  for (const Parameter* parameter : parameters.in_arena_order()) {
+    const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
+    if (parameter->grad_rows.is_all() || begin < next || end > interval.end) continue;
+    squares += kernels::sum_of_squares(begin - next, grads + next) +
+               kernels::sum_of_squares_of_rows(parameter->grad_rows.list(), parameter->grad.row_size(), grads + begin);
+    next = end;
+  }
+  return squares + kernels::sum_of_squares(interval.end - next, grads + next);
+}
+
 ParameterStore& allocated(ParameterStore& parameters) {
   parameters.check_allocated();
   return parameters;
@@ -74,7 +89,7 @@ double DistributedDataParallel::grad_norm() const {
   const Span span("gradient norm");
   double squares = 0;
   for (const optim::Interval& own : partition_.own())
-    squares += kernels::sum_of_squares(own.size(), parameters_.grad().data<float>() + own.begin);
+    squares += sum_of_squares(parameters_, own);
   if (partition_.sharded()) team_.group().all_reduce(&squares, 1, DType::f64)->wait();
   return std::sqrt(squares);
 }

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace hearth::kernels {
 
 // The sum of squares of n f32 numbers in f64, over fixed chunks added in order; not finite if an element is not.
 double sum_of_squares(std::int64_t n, const float* x);
+// The same over some rows of a table of `cols` columns.
+double sum_of_squares_of_rows(std::span<const std::int32_t> rows, std::int64_t cols, const float* table);
 
 // Updates of n weights p with gradients g, each as the named class computes it. Common to all:
 // - settings are f64, because 1 - beta2 needs the precision;

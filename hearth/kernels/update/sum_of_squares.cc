@@ -6,6 +6,8 @@
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 
+#include <numeric>
+
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/simd/chunks.h"
 #include "hearth/kernels/simd/scratch.h"
@@ -49,9 +51,16 @@ double sum_of_squares(std::int64_t n, const float* x) {
   cpu::parallel_chunks(n, kFlatChunk, [&](std::int64_t begin, std::int64_t end) {
     sums[begin / kFlatChunk] = run(end - begin, x + begin);
   });
-  double total = 0;
-  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) total += sums[chunk];
-  return total;
+  return std::accumulate(sums, sums + chunks, 0.0);
+}
+
+double sum_of_squares_of_rows(std::span<const std::int32_t> rows, std::int64_t cols, const float* table) {
+  double* const sums = scratch<double, Scratch::partial_sums>(std::ssize(rows));  // (rows)
+  const auto run = HEARTH_SIMD(sum_of_squares_range);
+  cpu::parallel_for(std::ssize(rows), [&](std::int64_t i) {
+    sums[i] = run(cols, table + rows[static_cast<std::size_t>(i)] * cols);
+  });
+  return std::accumulate(sums, sums + rows.size(), 0.0);
 }
 
 }  // namespace hearth::kernels
