@@ -421,6 +421,49 @@ TEST(Gemm, DoesNotDependOnThreads) {
       }
 }
 
+// The loops around AMX's tiles: a weight gradient in small and in large blocks of several chunks, beside another
+// matmul.
+TEST(Gemm, MatmulsOnTilesDoNotDependOnThreads) {
+  if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
+  for (const auto& [type, size] :
+       {std::pair{DType::bf16, Size{600, 400, 1100}}, std::pair{DType::bf16, Size{90, 70, 1600}},
+        std::pair{DType::f16, Size{100, 210, 530}}}) {
+    Operands one(type, size, true, false), two(type, {size.k, 40, size.m}, false, true);
+    expect_same_for_any_threads([&] {
+      Matrix c(DType::f32, size.m, size.n, 3), other(type, two.size.m, two.size.n, 4);
+      Buffer a_sums(DType::f32, size.m, 5);
+      std::array matmuls{one.args(), two.args()};
+      matmuls[0].c = c.data();
+      matmuls[0].ldc = c.ld();
+      matmuls[0].a_sums = a_sums.floats();
+      matmuls[1].c_type = type;
+      matmuls[1].c = other.data();
+      matmuls[1].ldc = other.ld();
+      amx::run_together<EmulatedTiles>(matmuls);
+      return std::tuple(c, other, a_sums);
+    });
+  }
+}
+
+// One block and many threads: most tasks find it held and leave their link to the thread that holds it.
+TEST(Gemm, EveryChunkOfAWeightGradientIsAdded) {
+  if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
+  Operands operands(DType::bf16, {20, 30, 4000}, true, false);
+  const Sums sums = operands.sums();
+  cpu::set_num_threads(16);
+  for (int round = 0; round < 50; ++round) {
+    Matrix c(DType::f32, operands.size.m, operands.size.n, 3);
+    c.fill(kNaN);
+    GemmArgs args = operands.args();
+    args.c = c.data();
+    args.ldc = c.ld();
+    amx::run_together<EmulatedTiles>({&args, 1});
+    expect_result(c, operands.size, sums, 1e-6, DType::f32, fmt::format("round {}", round),
+                  [&](std::int64_t i, std::int64_t j) { return sums.value[i * operands.size.n + j]; });
+  }
+  cpu::set_num_threads(0);
+}
+
 TEST(Gemm, TheFormatAndTheProcessorChooseTheImplementation) {
   for (const cpu::Isa isa : cpu::all_isas()) {
     if (isa > cpu::highest_isa()) continue;

@@ -21,6 +21,16 @@ TEST(SumOfSquares, MatchesReference) {
   }
 }
 
+TEST(SumOfSquares, OfRowsIsThatOfTheseRows) {
+  constexpr std::int64_t kCols = 37;
+  Buffer table(DType::f32, 50 * kCols, 1);
+  const std::vector<std::int32_t> rows{0, 3, 4, 49};
+  double expected = 0;
+  for (const std::int32_t row : rows) expected += reference::sum_of_squares(kCols, table.floats() + row * kCols);
+  EXPECT_NEAR(sum_of_squares_of_rows(rows, kCols, table.floats()), expected, 1e-12 * expected);
+  EXPECT_EQ(sum_of_squares_of_rows({}, kCols, table.floats()), 0);
+}
+
 TEST(SumOfSquares, ShowsWhatIsNotFinite) {
   for (const std::int64_t where : {0, 16, 20000, 40000}) {
     Buffer x(DType::f32, 40001, 1);

@@ -18,7 +18,7 @@
 //
 // Scores are kept transposed, (keys, queries). P^T and dS^T are then left operands of dV and dK as they are, and the
 // same dS^T with neighbouring keys interleaved ("pairs", "zipped") is the right operand of dQ^T. Interleaving permutes
-// the queries within 128-bit lanes; zipped_query (attention_amx_rows-inl.h) says which query a column holds, and
+// the queries within 128-bit lanes; zipped_column (gemm/amx_pack.h) says which query a column holds, and
 // store_queries puts it back. "left", "right", "panel" and "tile" are those of gemm_amx-inl.h.
 
 #if defined(HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -206,7 +206,7 @@ class AmxBackward {
     }
   }
 
-  // 16 columns of dq at a time become 16 rows, each of which belongs to the query that zipped_query names.
+  // 16 columns of dq at a time become 16 rows, each of which belongs to the query that zipped_column names.
   HWY_NOINLINE void store_queries() const {
     const Matrix &dq = buffers_.dq, &some = buffers_.some_dq;
     for (std::int64_t column = 0; column < padded(head_.length); column += kLanes) {
@@ -214,7 +214,7 @@ class AmxBackward {
         for (std::int64_t c = 0; c < kLanes; c += 4)
           transpose_columns(dq.row(d) + column + c, dq.pitch, some.row(c) + d, some.pitch);
       for (std::int64_t c = 0; c < kLanes; ++c) {
-        const std::int64_t query = zipped_query(column + c);
+        const std::int64_t query = amx::zipped_column(column + c);
         if (query < head_.length)
           store_rounded(some.row(c), head_.dim, args_.scale, head_.row<BFloat16>(grads_.dq, query, grads_.dstride));
       }

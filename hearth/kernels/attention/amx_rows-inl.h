@@ -133,14 +133,8 @@ struct GradientBlock {
   const std::uint16_t* masks;      // [key / 16 * mask_step + query], one bit per key
   std::int64_t mask_step;
   std::uint16_t *p, *ds;    // left operands, k is the query
-  std::uint16_t* ds_pairs;  // right operand, k is the key; zipped_query says which query a column holds
+  std::uint16_t* ds_pairs;  // right operand, k is the key; zipped: amx::zipped_column says which query a column holds
 };
-
-// The query in a column of ds_pairs. Interleaving two rows works within 128-bit lanes, so columns come out permuted.
-inline std::int64_t zipped_query(std::int64_t column) {
-  const std::int64_t half = column % kSide / 16;
-  return column / kSide * kSide + column % 16 / 4 * 8 + half * 4 + column % 4;
-}
 
 // From scores s and dP: P = 2^(scale * s - lse) and dS = P (M dP - delta), where M is `factor` for kept elements and 0
 // for dropped ones. P is written with dropped elements zero. Beyond `keys` both are zero.

@@ -7,7 +7,7 @@
 //   left     the operand A, cut into panels of 32 rows.
 //   right    the operand B, cut into panels of 32 columns.
 //   panel    32 rows (or columns) of an operand over the whole of k. A packed panel stores its tiles one after the
-//            other in the layout that the tile instructions read (gemm_amx_pack.h).
+//            other in the layout that the tile instructions read (amx_pack.h).
 //   k block  32 steps along k: what one call of Tiles::multiply consumes. It loads two left and two right tiles and
 //            adds to four tiles of sums, a 32 x 32 block of C.
 //   part     fp16 has no tile instruction of its own: an fp16 number is exactly the sum of two bf16 numbers, its high
@@ -15,7 +15,7 @@
 //            times high, high times low, low times high. Low times low is at most 2^-16 of the term, far below the
 //            2^-11 to which fp16 rounds, and is left out.
 //
-// The algorithm:
+// Weight gradients, which sum over tokens, have an algorithm of their own (amx_tokens-inl.h). The one for all others:
 //   1. Pack B, unless the caller passes packed weights (GemmArgs::packed_b, made once per step). Pack A where tiles
 //      cannot be loaded from it directly: it is transposed, it is fp16, or k is no multiple of 32.
 //   2. Cut C into blocks (Blocking). One thread computes one block: for each stretch of k, for each right panel, for
