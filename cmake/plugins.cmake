@@ -68,7 +68,7 @@ list(TRANSFORM oneccl APPEND /lib OUTPUT_VARIABLE oneccl_folders)
 # The first known plug-in of a backend that is there serves ranks of launchers that have none of their own.
 hearth_plugin(gloo SOURCES gloo.cc HEADER gloo/allreduce.h LIBRARY gloo PACKAGE "the package libgloo-dev"
   INCLUDES /usr/include /usr/local/include FOLDERS /usr/lib ${multiarch} /usr/local/lib)
-hearth_plugin(shm SOURCES shm.cc shared_segment.cc messages.cc PACKAGE "Hearth again: it is built with the program")
+hearth_plugin(shm SOURCES shm.cc shared_segment.cc messages.cc PACKAGE "the whole of Hearth")
 hearth_plugin(mpi_mpich SOURCES mpi.cc environment.cc HEADER mpi.h LIBRARY mpich
   PACKAGE "the packages mpich and libmpich-dev"
   INCLUDES /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/mpich FOLDERS ${multiarch}

@@ -27,7 +27,7 @@ struct AcceleratorOptions {
   std::optional<std::string> mixed_precision = {};
   std::int64_t gradient_accumulation_steps = 1;
   std::uint64_t seed = 42;                  // of dropout
-  std::optional<std::string> backend = {};  // gloo, mpi or ccl; not given: the best for this launcher
+  std::optional<std::string> backend = {};  // gloo, shm, mpi or ccl; not given: the best for this launcher
 };
 
 // Runs a training loop of one's own in one process or in many without a change, as Accelerate does in Python: prepare()

@@ -11,7 +11,8 @@
 namespace hearth {
 
 struct ProcessGroupOptions {
-  std::optional<std::string> backend = {};  // gloo, mpi or ccl; not given: the best of those that this launcher can use
+  std::optional<std::string> backend =
+      {};  // gloo, shm, mpi or ccl; not given: the best of those that this launcher can use
   std::int64_t timeout_seconds = 1800;
   std::int64_t num_threads = 0;  // of this process; 0: OMP_NUM_THREADS, otherwise one per core that it gets
 };

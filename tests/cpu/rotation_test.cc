@@ -4,10 +4,12 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "hearth/cpu/topology.h"
 
@@ -59,6 +61,49 @@ TEST(Rotation, TakesTurnsOnAllProcessors) {
   if (processors.size() < 2) GTEST_SKIP() << "needs two hardware threads";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(rotate_and_watch(processors[0], processors[1]), testing::ExitedWithCode(0), "");
+}
+
+// Two threads on the two places of a seat, and one that may use both.
+void rotate_seats_and_watch(const std::vector<std::vector<int>>& seats) {
+  std::atomic<bool> done = false;
+  std::atomic<int> wrong = 0, moves = 0;
+  const auto watch = [&](const std::vector<std::size_t>& places) {
+    const auto processors = [&](std::size_t seat) {
+      std::set<int> set;
+      for (const std::size_t place : places) set.insert(seats[seat][place]);
+      return set;
+    };
+    bind_thread(processors(0));
+    for (std::set<int> before = processors(0); !done;) {
+      const std::set<int> now = processors_of_thread();
+      wrong += now != processors(0) && now != processors(1);
+      moves += now != before;
+      before = now;
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  };
+  std::vector<std::thread> threads;
+  for (const std::vector<std::size_t>& places : {std::vector<std::size_t>{0}, {1}, {0, 1}})
+    threads.emplace_back(watch, places);
+  std::this_thread::sleep_for(milliseconds(50));
+  rotate_process(seats, 0, milliseconds(20));
+  for (int i = 0; i < 5000 && moves < 12; ++i) std::this_thread::sleep_for(milliseconds(1));
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  _exit(wrong > 0 ? 2 : moves < 12 ? 3 : 0);
+}
+
+TEST(Rotation, ThreadsKeepTheirPlacesInASeat) {
+  const std::vector<int> all = processors_of_process(getpid());
+  if (all.size() < 4) GTEST_SKIP() << "needs four hardware threads";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(rotate_seats_and_watch({{all[0], all[1]}, {all[2], all[3]}}), testing::ExitedWithCode(0), "");
+}
+
+TEST(Rotation, KnowsWhereTheComputeThreadsMayRun) {
+  const std::vector<int> all = processors_of_process(getpid()), found = processors_of_compute_threads();
+  EXPECT_FALSE(found.empty());
+  EXPECT_TRUE(std::ranges::includes(all, found));
 }
 
 }  // namespace

@@ -81,7 +81,6 @@ Outcome outcome_of(int ranks, const std::string& name, bool shard, bool shares_m
     } else if (shard) {
       EXPECT_TRUE(state.empty());
     }
-    team.barrier();  // shared weights may go only when all have looked at them
   };
   run_team(ranks, train, shares_memory);
   return outcome;
