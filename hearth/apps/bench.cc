@@ -237,12 +237,14 @@ int bench_tokenize(std::span<const std::string> words) {
   return run.end(bench::to_json(rows), bench::to_text(rows));
 }
 
+constexpr std::string_view kBenchmark = "benchmark";
 const Command kBenchmarks[] = {
-    {"train", "seconds per training step, efficiency relative to matmul speed, memory", in_world<bench_train>},
-    {"gemm", "matmuls of training", bench_gemm},
-    {"ops", "other kernels of training", bench_ops},
-    {"tokenize", "the tokenizer", bench_tokenize},
-    {"allreduce", "collective operations between processes", in_world<bench_all_reduce>},
+    {kBenchmark, "train", "seconds per training step, efficiency relative to matmul speed, memory",
+     in_world<bench_train>},
+    {kBenchmark, "gemm", "matmuls of training", bench_gemm},
+    {kBenchmark, "ops", "other kernels of training", bench_ops},
+    {kBenchmark, "tokenize", "the tokenizer", bench_tokenize},
+    {kBenchmark, "allreduce", "collective operations between processes", in_world<bench_all_reduce>},
 };
 
 }  // namespace

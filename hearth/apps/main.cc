@@ -31,7 +31,7 @@ void print_usage() {
   std::string_view group;
   for (const hearth::apps::Command& command : hearth::apps::commands()) {
     if (command.group != group) fmt::print("\n{}:\n", group = command.group);
-    fmt::print("  {:<16} {}\n", command.name, hearth::wrapped(command.summary, columns, 19));
+    fmt::print("  {:<18} {}\n", command.name, hearth::wrapped(command.summary, columns, 21));
   }
   fmt::print("\n{}\n",
              hearth::wrapped(fmt::format("'hearth COMMAND --help' lists the arguments of a command, with examples.\n"

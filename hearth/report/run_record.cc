@@ -25,8 +25,11 @@ const io::Json& object(const io::Json& json, const char* key, const std::string&
   return json[key];
 }
 
+bool has_step(const io::Json& row) { return row.contains("step") && row["step"].is_number_integer(); }
+
 bool is_evaluation(const io::Json& row) {
-  return std::ranges::any_of(row.items(), [](const auto& item) { return item.key().starts_with("eval_"); });
+  return has_step(row) &&
+         std::ranges::any_of(row.items(), [](const auto& item) { return item.key().starts_with("eval_"); });
 }
 
 // The curve of a run that has its log rows alone, such as one of transformers.
@@ -41,11 +44,11 @@ void take_rows(RunRecord& record, const io::Json& rows) {
       record.results = row;
       record.seconds = number(row, "train_runtime");
     }
-    if (!row.contains("loss") || !row.contains("step")) continue;
+    if (!row.contains("loss") || !has_step(row)) continue;
     facts.loss = number(row, "loss");
     facts.grad_norm = number(row, "grad_norm");
     facts.learning_rate = number(row, "learning_rate");
-    record.curve.add(static_cast<std::int64_t>(number(row, "step")), std::nan(""), facts);
+    record.curve.add(row["step"].get<std::int64_t>(), std::nan(""), facts);
   }
 }
 
@@ -137,6 +140,7 @@ RunRecord RunRecord::from_json(const io::Json& json, const std::string& file) {
   }
   record.curve = StepCurve::from_json(object(json, "curve", file), file);
   record.evaluations = array_of_objects(json, "evaluations", file);
+  check(std::ranges::all_of(record.evaluations, has_step), "{}: every row of \"evaluations\" must have a step", file);
   record.results = object(json, "results", file);
   record.samples = array_of_objects(json, "samples", file);
   record.ops = array_of_objects(json, "ops", file);

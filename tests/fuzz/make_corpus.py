@@ -156,6 +156,21 @@ STATE = {"best_global_step": 2, "best_metric": 0.5, "best_model_checkpoint": "ou
          "max_steps": 4, "num_input_tokens_seen": 0, "num_train_epochs": 2, "save_steps": 1,
          "stateful_callbacks": {"hearth": {"evaluations_without_gain": 0, "loss_sum": 1.0, "loss_since_log": 0.0,
                                            "steps_since_log": 0, "world_size": 1}}, "total_flos": 1.0, "train_batch_size": 8}
+RUN_RECORD = {
+    "training": {
+        "name": "out", "command": "run_qa", "folder": "out", "host": "a", "version": "0.1.0", "pid": 7, "state": "training",
+        "started": 1.5e9, "updated": 1.6e9, "seconds": 3.5, "seconds_left": 1, "resumed_at": [1], "step": 2, "max_steps": 4,
+        "epoch": 0.5, "epochs": 1, "best_metric": None,
+        "curve": {"steps_per_point": 1, "step": [1, 2], **{name: [0.5, None] for name in (
+            "seconds", "loss", "learning_rate", "grad_norm", "tokens_per_second", "limit_share", "memory_bytes")}},
+        "evaluations": [{"step": 2, "epoch": 0.5, "eval_f1": 80.5, "eval_runtime": 1.0}], "results": {},
+        "samples": [{"input": "<b>", "question": "", "expected": "a", "predicted": "b", "right": False}],
+        "ops": [{"op": "linear forward", "calls": 2, "seconds": 0.1}], "profiled_steps": 1,
+        "ranks": [{"busy_share": 0.9, "memory_bytes": 1e9}],
+        "settings": [{"section": "Job", "name": "output_dir", "value": "out", "is_default": False}],
+        "model_config": {"model_type": "bert"}, "environment": {"threads": 2},
+    },
+}
 TRAINING_STATE = {  # the byte that chooses the file, and the file
     "trainer_state": ("0", STATE),
     "other_program": ("0", {"epoch": 0.5, "global_step": 1, "max_steps": 2, "num_train_epochs": 1, "total_flos": 0}),
@@ -306,6 +321,7 @@ def as_json(value):
 
 write("json_records", JSON_RECORDS, as_json)
 write("json_records", {"lines": JSON_RECORDS["records"]}, lambda rows: b"\n".join(map(as_json, rows)))
+write("run_record", RUN_RECORD, as_json)
 write("tokenizer_json", TOKENIZER_JSON, as_json)
 write("model_config", MODEL_CONFIG, as_json)
 for target, seeds in [("tokenizer_settings", TOKENIZER_SETTINGS), ("training_state", TRAINING_STATE),

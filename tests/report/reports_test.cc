@@ -127,7 +127,9 @@ TEST_F(ReportsTest, TensorBoardHasHistogramsOnRequest) {
     for (const auto& [tag, proto] : event.histograms) {
       gradients += tag == "gradients/classifier.weight";
       weights += tag == "weights/classifier.weight";
-      if (tag.ends_with("classifier.weight")) EXPECT_EQ(proto.number<double>(3), 16 * kToyClasses);
+      if (tag.ends_with("classifier.weight")) {
+        EXPECT_EQ(proto.number<double>(3), 16 * kToyClasses);
+      }
     }
   EXPECT_EQ(gradients, 12u);
   EXPECT_EQ(weights, 12u);

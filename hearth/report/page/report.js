@@ -66,7 +66,7 @@ function header(run) {
 
 const tile = (title, value, note) => value === null || value === undefined || value === "" ? null :
   element("div", {class: "card tile"}, element("div", {class: "soft small"}, title),
-    element("div", {class: "value number data"}, value, note ? element("small", {}, " " + note) : null));
+    element("div", {class: "value number data"}, value, note ? element("small", {}, note) : null));
 
 function tiles(run) {
   const loss = recent(run.curve.loss), name = headline(run);
@@ -101,8 +101,9 @@ function charts() {
     runs.length > 1 ? chart("Evaluation loss", eval_losses) : null, scores,
     chart("Learning rate", each("learning_rate"), {marks, from_zero: true}),
     chart("Gradient norm", runs.flatMap((run, i) => with_mean(curve_of(run, "grad_norm", i))), {marks, from_zero: true}),
-    chart("Tokens per second", positive(each("tokens_per_second")), {marks, from_zero: true}),
-    chart("Share of the machine's matmul limit", positive(each("limit_share")), {marks, from_zero: true, text: percent_text}),
+    chart("Tokens per second", positive(each("tokens_per_second")).flatMap(with_mean), {marks, from_zero: true}),
+    chart("Share of the machine's matmul limit", positive(each("limit_share")).flatMap(with_mean),
+          {marks, from_zero: true, text: percent_text}),
     chart(runs.some((run) => run.ranks.length > 1) ? "Memory of the largest rank" : "Memory", memory,
           {marks, from_zero: true, text: (value) => number_text(value) + memory_unit[1]}));
 }

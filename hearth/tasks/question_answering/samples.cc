@@ -24,7 +24,10 @@ std::string excerpt_around(const std::string& text, const std::string& sought) {
   };
   std::size_t begin = found == text.npos || found < kBefore ? 0 : found - kBefore;
   std::size_t end = std::min(text.size(), begin + kLength);
-  while (begin > 0 && is_inside(begin)) --begin;
+  if (begin > 0) {  // at the beginning of a word
+    const std::size_t space = text.find(' ', begin);
+    begin = space < found ? space + 1 : found;
+  }
   while (is_inside(end)) ++end;
   return (begin > 0 ? "... " : "") + text.substr(begin, end - begin) + (end < text.size() ? " ..." : "");
 }
