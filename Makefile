@@ -3,7 +3,7 @@ BUILD := build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: deps deps-lint build demo test test-kill test-onednn3 test-guides test-peers test-tokenizers test-soak test-asan test-tsan test-clang test-fuzz test-python wheel bench docs library install format lint clean
+.PHONY: deps deps-lint build demo test test-kill test-onednn3 test-guides test-peers test-tokenizers test-soak test-asan test-tsan test-clang test-fuzz test-python test-wheel wheel bench docs library install format lint clean
 
 build: deps
 	cmake --preset release -DHEARTH_TESTS=OFF >/dev/null
@@ -82,6 +82,10 @@ wheel: deps
 # Installs the wheel into a virtual environment and runs tests/python.
 test-python: wheel
 	scripts/test_python $(BUILD) $(PYTHON)
+
+# Tries the wheel in a root that has Debian's Python and nothing else.
+test-wheel: wheel
+	scripts/test_wheel $(BUILD)
 
 bench: build
 	$(BUILD)/bin/hearth env

@@ -20,8 +20,10 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent
 # Every Linux has these (PEP 600); two copies of the C++ runtime in one process would not know each other's types.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s)\.so\.\d+)$")
-# Plug-ins whose library is the user's own MPI or oneCCL: it is found at run time, or the plug-in is not offered.
-FOREIGN = re.compile(r"libhearth_comm_(mpi|ccl)")
+# Plug-ins whose library is the user's own MPI, found at run time. That of oneCCL stays out: it is preferred wherever it
+# is, and would warn wherever its library is not.
+FOREIGN = re.compile(r"libhearth_comm_mpi")
+LEFT_OUT = re.compile(r"libhearth_comm_ccl")
 MARK = "-hearth"  # in the names of bundled libraries, so that none is taken for another package's
 
 
@@ -61,6 +63,8 @@ class Tree:
         (module,) = (self.build / "python_module").glob("_hearth.*.so")
         programs.append((module, self.package / "lib" / module.name, "$ORIGIN"))
         for plugin in sorted((self.build / "lib" / "hearth").glob("libhearth_comm_*.so")):
+            if LEFT_OUT.search(plugin.name):
+                continue
             programs.append((plugin, self.package / "lib" / "hearth" / plugin.name, "$ORIGIN/.."))
         for source, target, path in programs:
             target.parent.mkdir(parents=True, exist_ok=True)

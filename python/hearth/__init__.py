@@ -14,7 +14,6 @@ from .lib._hearth import (
     __version__,
     configure,
     instruction_set,
-    main,
     num_threads,
 )
 from .accelerator import Accelerator, DistributedType
@@ -26,6 +25,7 @@ from .data import (
     DataLoader,
     default_data_collator,
 )
+from .commands import main
 from .display import show_output_in_python
 from .modeling import (
     AutoModel,

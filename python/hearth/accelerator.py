@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import os
 from typing import Any, Iterator
 
 from .data import DataLoader
@@ -36,6 +37,7 @@ class Accelerator:
         **_: Any,
     ) -> None:
         precision = None if mixed_precision is None else str(getattr(mixed_precision, "value", mixed_precision))
+        self.mixed_precision = precision or os.environ.get("ACCELERATE_MIXED_PRECISION") or "no"
         self.gradient_accumulation_steps = gradient_accumulation_steps
         self._accelerator = _hearth.Accelerator(
             precision, gradient_accumulation_steps, current_seed() if seed is None else seed, alone=False

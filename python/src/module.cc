@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 
 #include "bindings.h"
@@ -45,6 +46,7 @@ int run_command(const std::vector<std::string>& words) {
   int status = 0;
   {
     const nb::gil_scoped_release without_gil;
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // as the program does: lines keep their place between Python's
     try {
       status = command->run(std::span(words).subspan(1));
     } catch (const apps::Reported& reported) {

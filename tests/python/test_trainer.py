@@ -257,3 +257,50 @@ def test_masked_language_modelling_tags_and_spans(folder, tokenizer, tmp_path):
     answering.train()
     start, end = answering.predict(dict(spans)).predictions
     assert start.shape == end.shape and start.shape[0] == 16
+
+
+def test_the_peer_opens_the_model(classifier, tokenizer, rows, tmp_path):
+    transformers, torch = pytest.importorskip("transformers"), pytest.importorskip("torch")
+    trainer = hearth.Trainer(classifier, settings(tmp_path), train_dataset=rows(16), processing_class=tokenizer)
+    trainer.train()
+    trainer.save_model()
+    peer = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    batch = tokenizer.pad(rows(4), return_tensors="np")
+    with torch.no_grad():
+        theirs = peer(**{name: torch.tensor(values) for name, values in batch.items()}).logits.numpy()
+    assert numpy.allclose(classifier.eval()(**batch).logits, theirs, atol=1e-5)
+    assert transformers.AutoTokenizer.from_pretrained(tmp_path)("Elif lives")["input_ids"] == tokenizer("Elif lives")["input_ids"]
+
+
+def test_other_threads_run_while_it_trains(classifier, rows, tmp_path):
+    import threading
+    import time
+
+    counts, stop = [0], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            counts[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    trainer = hearth.Trainer(classifier, settings(tmp_path, num_train_epochs=30), train_dataset=rows(48))
+    trainer._ready()
+    thread.start()
+    trainer.train()
+    counted = counts[0]
+    stop.set()
+    thread.join()
+    assert counted > 10
+
+
+def test_a_trainer_that_nobody_needs_is_freed(classifier, rows, tmp_path):
+    import gc
+    import weakref
+
+    trainer = hearth.Trainer(classifier, settings(tmp_path), train_dataset=rows(8), callbacks=[Recorder()], compute_metrics=accuracy)
+    trainer.save_model(tmp_path / "saved")
+    freed = weakref.ref(trainer)
+    del trainer
+    gc.collect()
+    assert freed() is None
