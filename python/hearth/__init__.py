@@ -5,17 +5,8 @@
 docs/python.md is the guide. Everything that fails raises hearth.Error, whose text is one sentence.
 """
 
-from .lib._hearth import (
-    Error,
-    NotFiniteError,
-    Profiler,
-    ResourceError,
-    UsageError,
-    __version__,
-    configure,
-    instruction_set,
-    num_threads,
-)
+from .lib._hearth import Error, NotFiniteError, Profiler, ResourceError, UsageError
+from .lib._hearth import configure, instruction_set, num_threads, version as __version__
 from .accelerator import Accelerator, DistributedType
 from .callbacks import EarlyStoppingCallback, TrainerCallback, TrainerControl, TrainerState
 from .data import (
@@ -45,6 +36,8 @@ from .tokenization import AutoTokenizer, BatchEncoding, Tokenizer
 from .trainer import EvalPrediction, PredictionOutput, Trainer, TrainOutput
 from .training_args import TrainingArguments
 
+for _exception in (Error, NotFiniteError, ResourceError, UsageError):
+    _exception.__module__ = "hearth"
 show_output_in_python()
 
 __all__ = [name for name in dir() if name[0].isupper()] + [

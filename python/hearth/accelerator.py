@@ -49,7 +49,10 @@ class Accelerator:
         for kind in (Model, Optimizer, DataLoader, Scheduler):
             for each in objects:
                 if not isinstance(each, (Model, Optimizer, DataLoader, Scheduler)):
-                    raise Error(f"Accelerator.prepare takes Hearth's models, optimizers, DataLoaders and schedules, not {type(each).__module__}.{type(each).__name__}")
+                    raise Error(
+                        "Accelerator.prepare takes Hearth's models, optimizers, DataLoaders and schedules, not "
+                        f"{type(each).__module__}.{type(each).__name__}"
+                    )
                 if isinstance(each, kind):
                     self._prepare(each)
         return objects[0] if len(objects) == 1 else objects
