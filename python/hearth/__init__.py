@@ -5,6 +5,8 @@
 docs/python.md is the guide. Everything that fails raises hearth.Error, whose text is one sentence.
 """
 
+import os as _os
+
 from .lib._hearth import Error, NotFiniteError, Profiler, ResourceError, UsageError
 from .lib._hearth import configure, instruction_set, num_threads, version as __version__
 from .accelerator import Accelerator, DistributedType
@@ -39,6 +41,8 @@ from .training_args import TrainingArguments
 for _exception in (Error, NotFiniteError, ResourceError, UsageError):
     _exception.__module__ = "hearth"
 show_output_in_python()
+# The threads of a process do not exist in its fork: workers of Dataset.map(num_proc=...) compute on one.
+_os.register_at_fork(after_in_child=lambda: configure(num_threads=1))
 
 __all__ = [name for name in dir() if name[0].isupper()] + [
     "configure",

@@ -75,6 +75,7 @@ class Trainer:
         self.state, self.control = TrainerState(), TrainerControl()
         self._callbacks: list[TrainerCallback] = []
         self._job: Any = None
+        self._job_settings: dict[str, Any] = {}
         self._datasets: dict[int, tuple[Any, Any]] = {}
         for callback in callbacks or []:
             self.add_callback(callback)
@@ -106,7 +107,9 @@ class Trainer:
         return self._datasets[id(dataset)][1]
 
     def _ready(self) -> Any:
-        if self._job is None:
+        settings = self.args.to_dict()
+        if self._job is None or settings != self._job_settings:
+            self._job_settings = settings
             self.args._settings.validate()
             handler = self._handler()
             scores: Any = weakref.WeakMethod(self._scores)

@@ -10,7 +10,7 @@ from hearth import display
 
 def test_lines_go_to_the_stdout_of_python(folder, capsys):
     hearth.AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2)
-    assert "newly initialised: classifier.weight" in capsys.readouterr().out
+    assert "newly initialised" in capsys.readouterr().out
 
 
 def test_a_bar_in_a_notebook(monkeypatch):

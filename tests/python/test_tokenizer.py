@@ -40,6 +40,19 @@ def test_words(tokenizer):
     assert words[0] is None and words[-1] is None and sorted(set(words[1:-1])) == [0, 1, 2, 3]
 
 
+def test_a_fork_tokenizes(tokenizer):
+    import multiprocessing
+
+    texts = ["Elif lives in Faro."] * 100
+    here = tokenizer(texts)["input_ids"]
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(_tokenize, (tokenizer, texts)).get(timeout=60) == here
+
+
+def _tokenize(tokenizer, texts):
+    return tokenizer(texts)["input_ids"]
+
+
 def test_a_pickled_tokenizer_is_the_same(tokenizer):
     again = pickle.loads(pickle.dumps(tokenizer))
     assert again("Elif")["input_ids"] == tokenizer("Elif")["input_ids"]

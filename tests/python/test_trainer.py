@@ -315,6 +315,13 @@ def test_other_threads_run_while_it_trains(classifier, rows, tmp_path):
     assert counted > 10
 
 
+def test_settings_that_change_between_two_runs_count(classifier, rows, tmp_path):
+    trainer = hearth.Trainer(classifier, settings(tmp_path), train_dataset=rows(16))
+    assert trainer.train().global_step == 4
+    trainer.args.max_steps = 3
+    assert trainer.train().global_step == 3
+
+
 def test_a_trainer_that_nobody_needs_is_freed(classifier, rows, tmp_path):
     import gc
     import weakref
