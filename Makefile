@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
 .PHONY: deps deps-lint build demo report-pictures test test-kill test-onednn3 test-guides test-peers test-tokenizers test-soak \
-  test-asan test-tsan test-clang test-fuzz test-python wheel deb static image package-test bench docs library install format \
+  test-asan test-tsan test-clang test-fuzz test-python test-wheel wheel deb static image package-test bench docs library install format \
   lint clean
 
 build: deps
@@ -89,6 +89,10 @@ wheel: deps
 # Installs the wheel into a virtual environment and runs tests/python.
 test-python: wheel
 	scripts/test_python $(BUILD) $(PYTHON)
+
+# Tries the wheel in a root that has Debian's Python and nothing else.
+test-wheel: wheel
+	scripts/test_wheel $(BUILD)
 
 bench: build
 	$(BUILD)/bin/hearth env

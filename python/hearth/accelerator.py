@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import os
 from typing import Any, Iterator
 
 from .data import DataLoader
@@ -36,6 +37,7 @@ class Accelerator:
         **_: Any,
     ) -> None:
         precision = None if mixed_precision is None else str(getattr(mixed_precision, "value", mixed_precision))
+        self.mixed_precision = precision or os.environ.get("ACCELERATE_MIXED_PRECISION") or "no"
         self.gradient_accumulation_steps = gradient_accumulation_steps
         self._accelerator = _hearth.Accelerator(
             precision, gradient_accumulation_steps, current_seed() if seed is None else seed, alone=False
@@ -47,7 +49,10 @@ class Accelerator:
         for kind in (Model, Optimizer, DataLoader, Scheduler):
             for each in objects:
                 if not isinstance(each, (Model, Optimizer, DataLoader, Scheduler)):
-                    raise Error(f"Accelerator.prepare takes Hearth's models, optimizers, DataLoaders and schedules, not {type(each).__module__}.{type(each).__name__}")
+                    raise Error(
+                        "Accelerator.prepare takes Hearth's models, optimizers, DataLoaders and schedules, not "
+                        f"{type(each).__module__}.{type(each).__name__}"
+                    )
                 if isinstance(each, kind):
                     self._prepare(each)
         return objects[0] if len(objects) == 1 else objects

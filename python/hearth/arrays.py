@@ -36,10 +36,6 @@ class Array(numpy.ndarray):
     def numpy(self) -> numpy.ndarray:
         return self.view(numpy.ndarray)
 
-    @property
-    def device(self) -> str:
-        return "cpu"
-
 
 def as_array(values: Any, packed: Any = None) -> Array:
     """The values as an Array, without a copy where they are an ndarray."""

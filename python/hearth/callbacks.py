@@ -65,7 +65,14 @@ _PAYLOAD = {"on_log": "logs", "on_evaluate": "metrics"}
 class CallbackHandler:
     """Hands the events of the library to the callbacks that have code for them."""
 
-    def __init__(self, callbacks: list[TrainerCallback], args: Any, state: TrainerState, objects: dict[str, Any], refresh: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        callbacks: list[TrainerCallback],
+        args: Any,
+        state: TrainerState,
+        objects: dict[str, Any],
+        refresh: Callable[[], None],
+    ) -> None:
         self.callbacks, self.args, self.state, self.objects, self.refresh = callbacks, args, state, objects, refresh
         self.control = TrainerControl()
 

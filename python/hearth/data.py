@@ -30,7 +30,10 @@ def columns_of(dataset: Any) -> dict[str, Any]:
     if not rows:
         return {}
     if not all(isinstance(row, Mapping) for row in rows):
-        raise Error(f"a row of the data is needed as a dict such as {{'input_ids': ..., 'labels': ...}}, not {type(rows[0]).__name__}")
+        raise Error(
+            "a row of the data is needed as a dict such as {'input_ids': ..., 'labels': ...}, not "
+            f"{type(rows[0]).__name__}"
+        )
     try:
         return {name: [_plain(row[name]) for row in rows] for name in rows[0]}
     except KeyError as missing:
@@ -48,7 +51,9 @@ def _without_padding(columns: dict[str, Any]) -> tuple[list[list[int]], list[lis
         mask = _plain(mask)
         lengths[i] = sum(mask)
         if 0 in mask[: lengths[i]]:
-            raise Error(f"attention_mask of row {i} has a 0 in front of a 1; Hearth reads texts that are padded at their end")
+            raise Error(
+                f"attention_mask of row {i} has a 0 in front of a 1; Hearth reads texts that are padded at their end"
+            )
     cut = lambda rows: [row[:length] for row, length in zip(rows, lengths)]  # noqa: E731
     return cut(ids), cut(types), lengths
 
@@ -101,7 +106,10 @@ def _collated_in_python(dataset: Any, collate: Callable[[list[Any]], Any], model
     from .modeling import packed_batch
 
     rows = dataset if hasattr(dataset, "__getitem__") else list(dataset)
-    lengths = [len(rows[i]["input_ids"]) if isinstance(rows[i], Mapping) and "input_ids" in rows[i] else 1 for i in range(len(rows))]
+    lengths = [
+        len(rows[i]["input_ids"]) if isinstance(rows[i], Mapping) and "input_ids" in rows[i] else 1
+        for i in range(len(rows))
+    ]
 
     def make(items: list[int], first_sample: int) -> Any:
         return packed_batch(dict(collate([rows[i] for i in items])), model, first_sample)
@@ -131,7 +139,9 @@ class DataCollatorForTokenClassification(_Collator):
 class DataCollatorForLanguageModeling(_Collator):
     """Masks tokens anew in every epoch, a function of (seed, epoch, row)."""
 
-    def __init__(self, tokenizer: Any, mlm: bool = True, mlm_probability: float = 0.15, seed: int | None = None, **settings: Any) -> None:
+    def __init__(
+        self, tokenizer: Any, mlm: bool = True, mlm_probability: float = 0.15, seed: int | None = None, **settings: Any
+    ) -> None:
         super().__init__(tokenizer, **settings)
         if not mlm:
             raise Error("mlm=False trains decoders, which Hearth does not have")
@@ -160,7 +170,11 @@ class DataLoader:
     ) -> None:
         self.dataset, self.batch_size = dataset, batch_size
         self._loader = _hearth.DataLoader(
-            to_dataset(dataset, None, collate_fn), batch_size, shuffle, current_seed() if seed is None else seed, drop_last
+            to_dataset(dataset, None, collate_fn),
+            batch_size,
+            shuffle,
+            current_seed() if seed is None else seed,
+            drop_last,
         )
 
     def __len__(self) -> int:

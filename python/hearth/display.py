@@ -52,8 +52,8 @@ class NotebookBar:
 def _line(descriptor: int, text: str) -> bool:
     """Writes to sys.stdout or sys.stderr; a terminal is left to the library, which knows where its bar is."""
     stream = sys.stdout if descriptor == 1 else sys.stderr
-    original = sys.__stdout__ if descriptor == 1 else sys.__stderr__
-    if stream is None or (stream is original and stream.isatty()):
+    is_original = stream is (sys.__stdout__ if descriptor == 1 else sys.__stderr__)
+    if stream is None or (is_original and stream.isatty()):
         return False
     stream.write(text + "\n")
     stream.flush()

@@ -118,7 +118,8 @@ def packed_batch(arrays: Mapping[str, Any], model: Any = None, first_sample: int
 
     if arrays.get("input_ids") is None:
         raise Error(f"a batch needs input_ids; it has {', '.join(arrays) or 'nothing'}")
-    labels, float_labels = {}, {}
+    labels: dict[str, Any] = {}
+    float_labels: dict[str, Any] = {}
     for column, name in _LABELS.items():
         values = arrays.get(column)
         if values is None:
@@ -128,7 +129,14 @@ def packed_batch(arrays: Mapping[str, Any], model: Any = None, first_sample: int
         (float_labels if is_float else labels)[name] = (floats if is_float else whole_numbers)(values)
     optional = {name: arrays.get(name) for name in ("attention_mask", "token_type_ids")}
     whole = {name: None if values is None else whole_numbers(values) for name, values in optional.items()}
-    return _hearth.pack(whole_numbers(arrays["input_ids"]), whole["attention_mask"], whole["token_type_ids"], labels, float_labels, first_sample)
+    return _hearth.pack(
+        whole_numbers(arrays["input_ids"]),
+        whole["attention_mask"],
+        whole["token_type_ids"],
+        labels,
+        float_labels,
+        first_sample,
+    )
 
 
 class Model:
@@ -224,7 +232,9 @@ class Model:
 
         missing = [name for name, *_ in self._model.named_parameters() if name not in weights]
         if missing:
-            raise Error(f"load_state_dict: the weights lack {', '.join(missing[:5])}{', ...' if len(missing) > 5 else ''}")
+            raise Error(
+                f"load_state_dict: the weights lack {', '.join(missing[:5])}{', ...' if len(missing) > 5 else ''}"
+            )
         for name, values in weights.items():
             self._model.set_parameter(name, floats(values))
 
@@ -252,7 +262,8 @@ def _overrides(fields: Mapping[str, Any]) -> str:
 # Keywords of transformers that say how weights are held or where they go; Hearth trains f32 masters on the CPU.
 _WITHOUT_EFFECT = {
     "return_dict", "torch_dtype", "dtype", "device_map", "low_cpu_mem_usage", "trust_remote_code", "use_safetensors",
-    "attn_implementation", "local_files_only", "from_tf", "use_auth_token", "add_pooling_layer", "label2id", "finetuning_task",
+    "attn_implementation", "local_files_only", "from_tf", "use_auth_token", "add_pooling_layer", "label2id",
+    "finetuning_task",
 }  # fmt: skip
 
 
@@ -283,15 +294,61 @@ class _AutoModel:
         folder = _hearth.find_model(
             name, False, os.fspath(cache_dir or ""), token if isinstance(token, str) else "", revision or ""
         )
-        return cls._make(_hearth.Model.load, name, folder, num_labels, id2label, problem_type, ignore_mismatched_sizes, freeze, freeze_layers, seed, fields)
+        return cls._make(
+            _hearth.Model.load,
+            name,
+            folder,
+            num_labels,
+            id2label,
+            problem_type,
+            ignore_mismatched_sizes,
+            freeze,
+            freeze_layers,
+            seed,
+            fields,
+        )
 
     @classmethod
-    def from_config(cls, config: Any, *, num_labels: int | None = None, id2label: Mapping[int, str] | None = None, problem_type: str | None = None, seed: int | None = None, **fields: Any) -> Model:
+    def from_config(
+        cls,
+        config: Any,
+        *,
+        num_labels: int | None = None,
+        id2label: Mapping[int, str] | None = None,
+        problem_type: str | None = None,
+        seed: int | None = None,
+        **fields: Any,
+    ) -> Model:
         """A model with new weights; `config` is a folder with a config.json."""
-        return cls._make(_hearth.Model.initialised, os.fspath(config), os.fspath(config), num_labels, id2label, problem_type, False, (), None, seed, fields)
+        return cls._make(
+            _hearth.Model.initialised,
+            os.fspath(config),
+            os.fspath(config),
+            num_labels,
+            id2label,
+            problem_type,
+            False,
+            (),
+            None,
+            seed,
+            fields,
+        )
 
     @classmethod
-    def _make(cls, make: Any, name: str, folder: str, num_labels: Any, id2label: Any, problem_type: Any, ignores: bool, freeze: Any, freeze_layers: Any, seed: Any, fields: dict[str, Any]) -> Model:
+    def _make(
+        cls,
+        make: Any,
+        name: str,
+        folder: str,
+        num_labels: Any,
+        id2label: Any,
+        problem_type: Any,
+        ignores: bool,
+        freeze: Any,
+        freeze_layers: Any,
+        seed: Any,
+        fields: dict[str, Any],
+    ) -> Model:
         settings = _hearth.LoadSettings()
         if id2label is not None:
             settings.labels = [id2label[i] if i in id2label else id2label[str(i)] for i in range(len(id2label))]
@@ -305,7 +362,7 @@ class _AutoModel:
         return Model(make(folder, cls._head, settings), name)
 
 
-def _label_count(config: Mapping[str, Any]) -> int:
+def _label_count(config: Any) -> int:
     return len(config["id2label"]) if config.get("id2label") else config.get("num_labels", 2)
 
 

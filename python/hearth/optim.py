@@ -12,22 +12,30 @@ def _model_and_decay(params: Any, weight_decay: float) -> tuple[Any, float, bool
     """The model of the parameters, its weight decay, and whether that is for all of them. Parameters are one list, or
     groups with weight decays of their own."""
     given = list(params)
-    groups = given if given and isinstance(given[0], dict) else [{"params": given}]
-    decay = {p.name: group.get("weight_decay", weight_decay) for group in groups for p in group["params"]}
+    groups: list[dict[str, Any]] = given if given and isinstance(given[0], dict) else [{"params": given}]
+    decay: dict[str, float] = {
+        p.name: group.get("weight_decay", weight_decay) for group in groups for p in group["params"]
+    }
     models = {id(p.model): p.model for group in groups for p in group["params"]}
     if len(models) != 1:
         raise Error("an optimizer needs the parameters of one model: model.parameters()")
     (model,) = models.values()
     every = {p.name: p for p in model.parameters() if p.requires_grad}
     if missing := [name for name in every if name not in decay]:
-        raise Error(f"the optimizer is not given {missing[0]}: give all parameters, and freeze those that are not to be trained (from_pretrained(..., freeze=...))")
+        raise Error(
+            f"the optimizer is not given {missing[0]}: give all parameters, and freeze those that are not to be trained "
+            "(from_pretrained(..., freeze=...))"
+        )
     values = {decay[name] for name in every}
     if len(values) == 1:
         return model, values.pop(), True
     decayed = {decay[name] for name, p in every.items() if p.decays}
     spared = {decay[name] for name, p in every.items() if not p.decays}
     if len(decayed) != 1 or spared != {0}:
-        raise Error("weight decay may be one for all parameters, or 0 for all biases and LayerNorm weights and one for the others")
+        raise Error(
+            "weight decay may be one for all parameters, or 0 for all biases and LayerNorm weights and one for the "
+            "others"
+        )
     return model, decayed.pop(), False
 
 
@@ -45,9 +53,7 @@ class Optimizer:
     ) -> None:
         model, decay, all_parameters = _model_and_decay(params, weight_decay)
         self.model = model
-        self._optimizer = _hearth.Optimizer.make(
-            model._model, name, lr, betas[0], betas[1], eps, decay, all_parameters
-        )
+        self._optimizer = _hearth.Optimizer.make(model._model, name, lr, betas[0], betas[1], eps, decay, all_parameters)
         self._prepared: Any = None
 
     def _prepare(self, accelerator: Any) -> None:
@@ -116,7 +122,9 @@ class Scheduler:
         return [self._schedule.lr]
 
 
-def get_scheduler(name: Any, optimizer: Optimizer, num_warmup_steps: int | None = 0, num_training_steps: int | None = 0, **_: Any) -> Scheduler:
+def get_scheduler(
+    name: Any, optimizer: Optimizer, num_warmup_steps: int | None = 0, num_training_steps: int | None = 0, **_: Any
+) -> Scheduler:
     return Scheduler(optimizer, getattr(name, "value", name), num_warmup_steps or 0, num_training_steps or 0)
 
 

@@ -24,7 +24,9 @@ class _Pipeline:
 
     def __init__(self, model: Any, tokenizer: Any, **options: Any) -> None:
         self.model: Model = model if isinstance(model, Model) else self._auto.from_pretrained(model)
-        self.tokenizer: Tokenizer = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_pretrained(tokenizer)
+        self.tokenizer: Tokenizer = (
+            tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_pretrained(tokenizer)
+        )
         self.folder = model if isinstance(model, str) and os.path.isdir(model) else ""
         self.options = options
 
@@ -51,7 +53,12 @@ class TextClassificationPipeline(_Pipeline):
         second = [one["text_pair"] for one in pairs if one.get("text_pair")]
         if second and len(second) != len(pairs):
             raise Error("some of the texts have a text_pair and some have none: classify them apart")
-        classifier = _hearth.TextClassifier(self.model._model, self.tokenizer._texts, options.get("max_length") or _longest(self), options.get("batch_size", 32))
+        classifier = _hearth.TextClassifier(
+            self.model._model,
+            self.tokenizer._texts,
+            options.get("max_length") or _longest(self),
+            options.get("batch_size", 32),
+        )
         all_scores = classifier.classify([one["text"] for one in pairs], second)
         if "top_k" not in options:
             return [scores[0] for scores in all_scores]
@@ -85,7 +92,9 @@ class QuestionAnsweringPipeline(_Pipeline):
         known = ("max_seq_len", "doc_stride", "max_answer_len", "handle_impossible_answer")
         given = {name: options[name] for name in known if options.get(name) is not None}
         results = [
-            _hearth.answers(self.model._model, self.tokenizer._texts, one["question"], one["context"], self.folder, given, count)
+            _hearth.answers(
+                self.model._model, self.tokenizer._texts, one["question"], one["context"], self.folder, given, count
+            )
             for one in inputs
         ]
         return [found[0] for found in results] if count == 1 else results
@@ -115,7 +124,14 @@ class FillMaskPipeline(_Pipeline):
             for token in numpy.argsort(-scores, kind="stable")[:count]:
                 filled = [*ids[:mask], int(token), *ids[mask + 1 :]]
                 sequence = self.tokenizer.decode(filled, skip_special_tokens=len(masks) == 1)
-                found.append({"score": float(scores[token]), "token": int(token), "token_str": self.tokenizer.decode([int(token)]), "sequence": sequence})
+                found.append(
+                    {
+                        "score": float(scores[token]),
+                        "token": int(token),
+                        "token_str": self.tokenizer.decode([int(token)]),
+                        "sequence": sequence,
+                    }
+                )
             results.append(found)
         return results[0] if len(results) == 1 else results
 
@@ -130,7 +146,7 @@ class FeatureExtractionPipeline(_Pipeline):
         for text in inputs:
             encoding = self.tokenizer(text, truncation=True, max_length=_longest(self))
             packed = packed_batch({name: [values] for name, values in encoding.items()})
-            states = _hearth.hidden_states(self.model._model, packed)
+            states: Any = _hearth.hidden_states(self.model._model, packed)
             results.append(states if options.get("return_tensors") else states.tolist())
         return results
 
@@ -173,7 +189,9 @@ class SentenceTransformer:
 
     def encode(self, sentences: Any, prompt: str = "", normalize_embeddings: bool = False, **_: Any) -> Any:
         if normalize_embeddings not in self._embedders:
-            self._embedders[normalize_embeddings] = _hearth.Embedder(self._folder, None, normalize_embeddings, self._truncate_dim)
+            self._embedders[normalize_embeddings] = _hearth.Embedder(
+                self._folder, None, normalize_embeddings, self._truncate_dim
+            )
         alone = isinstance(sentences, str)
         embeddings = self._embedders[normalize_embeddings].embed([sentences] if alone else list(sentences), prompt)
         return embeddings[0] if alone else embeddings

@@ -41,7 +41,9 @@ class BatchEncoding(dict):
     def word_ids(self, batch_index: int = 0) -> list[int | None]:
         """The number of each token's word, for texts that came as lists of words."""
         if not self._word_ids or not self._word_ids[batch_index]:
-            raise Error("word_ids() needs texts that come as lists of words: tokenizer(words, is_split_into_words=True)")
+            raise Error(
+                "word_ids() needs texts that come as lists of words: tokenizer(words, is_split_into_words=True)"
+            )
         return self._word_ids[batch_index]
 
 
@@ -116,7 +118,9 @@ class Tokenizer:
 
         ids = encoded["input_ids"]
         result = {"input_ids": ids}
-        wants_types = "token_type_ids" in self.model_input_names if return_token_type_ids is None else return_token_type_ids
+        wants_types = (
+            "token_type_ids" in self.model_input_names if return_token_type_ids is None else return_token_type_ids
+        )
         if wants_types:
             result["token_type_ids"] = encoded["token_type_ids"]
         if return_attention_mask is not False:

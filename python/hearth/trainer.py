@@ -57,10 +57,15 @@ class Trainer:
         tokenizer: Any = None,
     ) -> None:
         if tuple(optimizers) != (None, None):
-            raise Error("Trainer(optimizers=...) is not supported: name the optimizer and the schedule in TrainingArguments, or write a loop with Accelerator")
-        if model is None and model_init is None:
+            raise Error(
+                "Trainer(optimizers=...) is not supported: name the optimizer and the schedule in TrainingArguments, "
+                "or write a loop with Accelerator"
+            )
+        if model is None and model_init is not None:
+            model = model_init()
+        if model is None:
             raise Error("Trainer needs a model, such as AutoModelForSequenceClassification.from_pretrained(...)")
-        self.model = model_init() if model is None else model
+        self.model = model
         self.args = args if args is not None else TrainingArguments()
         self.data_collator = data_collator
         self.train_dataset, self.eval_dataset = train_dataset, eval_dataset
@@ -70,6 +75,7 @@ class Trainer:
         self.state, self.control = TrainerState(), TrainerControl()
         self._callbacks: list[TrainerCallback] = []
         self._job: Any = None
+        self._job_settings: dict[str, Any] = {}
         self._datasets: dict[int, tuple[Any, Any]] = {}
         for callback in callbacks or []:
             self.add_callback(callback)
@@ -90,9 +96,9 @@ class Trainer:
         self._job = None
 
     def _handler(self) -> CallbackHandler:
-        trainer = weakref.ref(self)  # the library's object must not keep this one alive
+        trainer: Any = weakref.ref(self)  # the library's object must not keep this one alive
         objects = {"model": self.model, "processing_class": self.processing_class, "tokenizer": self.processing_class}
-        return CallbackHandler(self._callbacks, self.args, self.state, objects, lambda: trainer()._refresh())  # type: ignore[union-attr]
+        return CallbackHandler(self._callbacks, self.args, self.state, objects, lambda: trainer()._refresh())
 
     def _dataset(self, dataset: Any) -> Any:
         """The library's form of a dataset, made once."""
@@ -101,10 +107,13 @@ class Trainer:
         return self._datasets[id(dataset)][1]
 
     def _ready(self) -> Any:
-        if self._job is None:
+        settings = self.args.to_dict()
+        if self._job is None or settings != self._job_settings:
+            self._job_settings = settings
             self.args._settings.validate()
-            handler, scores = self._handler(), weakref.WeakMethod(self._scores)
-            save_beside = weakref.WeakMethod(self._save_beside)
+            handler = self._handler()
+            scores: Any = weakref.WeakMethod(self._scores)
+            save_beside: Any = weakref.WeakMethod(self._save_beside)
             self._job = _hearth.Job(
                 self.model._model,
                 self.args._settings,

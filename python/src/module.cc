@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 
 #include "bindings.h"
@@ -45,6 +46,7 @@ int run_command(const std::vector<std::string>& words) {
   int status = 0;
   {
     const nb::gil_scoped_release without_gil;
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // as the program does: lines keep their place between Python's
     try {
       status = command->run(std::span(words).subspan(1));
     } catch (const apps::Reported& reported) {
@@ -83,13 +85,6 @@ void set_sink(const nb::object& progress, const nb::object& line) {
   Progress::set_sink(std::move(sink));
 }
 
-template <class T>
-nb::object add_exception(nb::module_& m, const char* name, nb::handle base) {
-  nb::exception<T> exception(m, name, base);
-  exception.attr("__module__") = "hearth";
-  return exception;
-}
-
 // Records where the thread spends its time between __enter__ and __exit__.
 struct ProfilerHandle {
   std::optional<Profiler> profiler;
@@ -99,11 +94,11 @@ struct ProfilerHandle {
 }  // namespace
 
 NB_MODULE(_hearth, m) {
-  m.attr("__version__") = std::string(kVersion);
-  const nb::object error = add_exception<Error>(m, "Error", PyExc_RuntimeError);
-  add_exception<UsageError>(m, "UsageError", error);
-  add_exception<ResourceError>(m, "ResourceError", error);
-  add_exception<NotFiniteError>(m, "NotFiniteError", error);
+  m.attr("version") = std::string(kVersion);
+  const nb::exception<Error> error(m, "Error", PyExc_RuntimeError);
+  nb::exception<UsageError>(m, "UsageError", error);
+  nb::exception<ResourceError>(m, "ResourceError", error);
+  nb::exception<NotFiniteError>(m, "NotFiniteError", error);
 
   nb::set_leak_warnings(false);  // objects that are alive when Python ends are no concern of its user
   set_log_sink(log_to_streams);

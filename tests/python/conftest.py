@@ -43,7 +43,19 @@ def folder(tmp_path_factory):
     text.write_text("\n".join(sentences + ["Where does Elif live? PER LOC weaver miller"]))
     tokenizer, model = root / "tokenizer", root / "model"
     hearth.main(["train_tokenizer", "--files", str(text), "--output_dir", str(tokenizer), "--vocab_size", "300"])
-    hearth.main(["init_model", "--config", str(CONFIG), "--tokenizer", str(tokenizer), "--output_dir", str(model), "--seed", "7"])
+    hearth.main(
+        [
+            "init_model",
+            "--config",
+            str(CONFIG),
+            "--tokenizer",
+            str(tokenizer),
+            "--output_dir",
+            str(model),
+            "--seed",
+            "7",
+        ]
+    )
     return str(model)
 
 
@@ -64,7 +76,10 @@ def rows(tokenizer):
     def make(count):
         examples = pairs(count)
         encoded = tokenizer(
-            [row["sentence1"] for row in examples], [row["sentence2"] for row in examples], truncation=True, max_length=64
+            [row["sentence1"] for row in examples],
+            [row["sentence2"] for row in examples],
+            truncation=True,
+            max_length=64,
         )
         return [
             {**{name: encoded[name][i] for name in encoded}, "labels": example["label"]}

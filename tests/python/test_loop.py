@@ -86,7 +86,12 @@ def test_a_batch_of_padded_arrays_is_the_same_as_a_packed_one(classifier, tokeni
 
 def test_gradients_accumulate(folder, rows):
     data = rows(16)
-    models = [hearth.AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2, hidden_dropout_prob=0, attention_probs_dropout_prob=0) for _ in range(2)]
+    models = [
+        hearth.AutoModelForSequenceClassification.from_pretrained(
+            folder, num_labels=2, hidden_dropout_prob=0, attention_probs_dropout_prob=0
+        )
+        for _ in range(2)
+    ]
     train(hearth.Accelerator(gradient_accumulation_steps=2), models[0], data, batch_size=4)
     train(hearth.Accelerator(), models[1], data, batch_size=8)
     for (name, one), (_, other) in zip(models[0].named_parameters(), models[1].named_parameters()):
@@ -110,7 +115,10 @@ def test_a_loop_without_an_accelerator(classifier, rows):
 def test_groups_of_parameters(classifier):
     spared = ["bias", "LayerNorm.weight"]
     groups = [
-        {"params": [p for n, p in classifier.named_parameters() if not any(s in n for s in spared)], "weight_decay": 0.1},
+        {
+            "params": [p for n, p in classifier.named_parameters() if not any(s in n for s in spared)],
+            "weight_decay": 0.1,
+        },
         {"params": [p for n, p in classifier.named_parameters() if any(s in n for s in spared)], "weight_decay": 0.0},
     ]
     hearth.AdamW(groups, lr=1e-3)
@@ -147,8 +155,7 @@ def test_dlpack_to_torch_without_a_copy(classifier):
 
 def test_two_processes(folder, rows, tmp_path):
     script = tmp_path / "loop.py"
-    script.write_text(
-        textwrap.dedent(f"""
+    script.write_text(textwrap.dedent(f"""
         import json, sys, hearth
         sys.path.insert(0, {str(__import__("pathlib").Path(__file__).parent)!r})
         from test_loop import train
@@ -157,8 +164,7 @@ def test_two_processes(folder, rows, tmp_path):
         losses = train(accelerator, model, json.load(open(sys.argv[1])), batch_size=4)
         gathered = accelerator.gather_for_metrics(__import__("numpy").array([accelerator.process_index]))
         accelerator.print("ranks", gathered.tolist(), "losses", len(losses))
-        """)
-    )
+        """))
     data = tmp_path / "rows.json"
     data.write_text(__import__("json").dumps(rows(16)))
     printed = program("launch", "--num_processes", "2", script, data)

@@ -78,7 +78,9 @@ def test_pipelines_of_the_peer(saved, tokenizer):
     ours, peers = (of.pipeline("fill-mask", model=folder)(text) for of in (hearth, transformers))
     assert [one["token"] for one in ours] == [one["token"] for one in peers]
     assert [one["score"] for one in ours] == pytest.approx([one["score"] for one in peers], abs=1e-5)
-    assert [(one["token_str"], one["sequence"]) for one in ours] == [(one["token_str"], one["sequence"]) for one in peers]
+    assert [(one["token_str"], one["sequence"]) for one in ours] == [
+        (one["token_str"], one["sequence"]) for one in peers
+    ]
 
 
 def test_an_unknown_task_is_named():

@@ -14,7 +14,10 @@ def test_one_text_and_lists(tokenizer):
     assert many["input_ids"][0].tolist() == one["input_ids"]
     assert many["attention_mask"][1].sum() < many["attention_mask"][0].sum()
     assert tokenizer.decode(one["input_ids"], skip_special_tokens=True).replace(" ", "") == "eliflivesinfaro."
-    assert tokenizer.convert_tokens_to_ids(tokenizer.tokenize("Elif lives")) == one["input_ids"][1:-1][: len(tokenizer.tokenize("Elif lives"))]
+    assert (
+        tokenizer.convert_tokens_to_ids(tokenizer.tokenize("Elif lives"))
+        == one["input_ids"][1:-1][: len(tokenizer.tokenize("Elif lives"))]
+    )
 
 
 def test_truncation_windows_and_offsets(tokenizer):
@@ -35,6 +38,19 @@ def test_words(tokenizer):
     encoding = tokenizer([["Elif", "lives", "in", "Faro"]], is_split_into_words=True)
     words = encoding.word_ids(0)
     assert words[0] is None and words[-1] is None and sorted(set(words[1:-1])) == [0, 1, 2, 3]
+
+
+def test_a_fork_tokenizes(tokenizer):
+    import multiprocessing
+
+    texts = ["Elif lives in Faro."] * 100
+    here = tokenizer(texts)["input_ids"]
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(_tokenize, (tokenizer, texts)).get(timeout=60) == here
+
+
+def _tokenize(tokenizer, texts):
+    return tokenizer(texts)["input_ids"]
 
 
 def test_a_pickled_tokenizer_is_the_same(tokenizer):
@@ -65,7 +81,13 @@ def test_the_peer_gives_the_same(tokenizer, folder):
     for options in (
         {"truncation": True, "max_length": 8, "padding": "max_length"},
         {"padding": True},
-        {"truncation": True, "max_length": 7, "stride": 2, "return_overflowing_tokens": True, "return_offsets_mapping": True},
+        {
+            "truncation": True,
+            "max_length": 7,
+            "stride": 2,
+            "return_overflowing_tokens": True,
+            "return_offsets_mapping": True,
+        },
     ):
         ours, theirs = tokenizer(texts, **options), peer(texts, **options)
         for name in theirs:
@@ -73,4 +95,7 @@ def test_the_peer_gives_the_same(tokenizer, folder):
     pairs = {"truncation": "only_second", "max_length": 14, "stride": 3, "return_overflowing_tokens": True}
     ours, theirs = tokenizer(["Who?"] * 3, texts, **pairs), peer(["Who?"] * 3, texts, **pairs)
     assert all(ours[name] == theirs[name] for name in theirs)
-    assert numpy.array_equal(tokenizer(texts, padding=True, return_tensors="np")["input_ids"], peer(texts, padding=True, return_tensors="np")["input_ids"])
+    assert numpy.array_equal(
+        tokenizer(texts, padding=True, return_tensors="np")["input_ids"],
+        peer(texts, padding=True, return_tensors="np")["input_ids"],
+    )

@@ -26,7 +26,14 @@ def accuracy(prediction):
 def settings(folder, **more):
     return hearth.TrainingArguments(
         str(folder),
-        **{"num_train_epochs": 2, "learning_rate": 1e-3, "logging_steps": 2, "save_strategy": "no", "disable_tqdm": True, **more},
+        **{
+            "num_train_epochs": 2,
+            "learning_rate": 1e-3,
+            "logging_steps": 2,
+            "save_strategy": "no",
+            "disable_tqdm": True,
+            **more,
+        },
     )
 
 
@@ -65,7 +72,9 @@ def test_training_evaluation_and_prediction(classifier, tokenizer, rows, tmp_pat
     assert output.metrics["test_accuracy"] == metrics["eval_accuracy"]
     assert [row for row in trainer.state.log_history if "eval_accuracy" in row][-1]["step"] == 72
     trainer.save_model(tmp_path / "saved")
-    assert {"config.json", "model.safetensors", "tokenizer.json", "training_args.json"} <= set(os.listdir(tmp_path / "saved"))
+    assert {"config.json", "model.safetensors", "tokenizer.json", "training_args.json"} <= set(
+        os.listdir(tmp_path / "saved")
+    )
     again = hearth.AutoModelForSequenceClassification.from_pretrained(tmp_path / "saved")
     batch = tokenizer.pad(rows(4), return_tensors="np")
     assert numpy.array_equal(again(**batch).logits, classifier(**batch).logits)
@@ -150,7 +159,14 @@ class Recorder(hearth.TrainerCallback):
 def test_callbacks_see_the_run(classifier, rows, tmp_path):
     recorder = Recorder()
     hearth.Trainer(classifier, settings(tmp_path), train_dataset=rows(16), callbacks=[recorder]).train()
-    epoch = lambda first: ["epoch_begin", "step_begin", f"step_end {first}", "step_begin", f"step_end {first + 1}", "epoch_end"]
+    epoch = lambda first: [
+        "epoch_begin",
+        "step_begin",
+        f"step_end {first}",
+        "step_begin",
+        f"step_end {first + 1}",
+        "epoch_end",
+    ]
     assert recorder.events == ["train_begin", *epoch(1), *epoch(3), "train_end"]
     assert [sorted(row)[:3] for row in recorder.logs[:2]] == [["epoch", "grad_norm", "learning_rate"]] * 2
 
@@ -173,7 +189,9 @@ def test_a_callback_stops_the_run_and_its_exception_ends_it(classifier, rows, tm
 
 
 def test_early_stopping_is_a_setting(classifier, rows, tmp_path):
-    args = settings(tmp_path, num_train_epochs=50, eval_strategy="epoch", metric_for_best_model="accuracy", learning_rate=0.0)
+    args = settings(
+        tmp_path, num_train_epochs=50, eval_strategy="epoch", metric_for_best_model="accuracy", learning_rate=0.0
+    )
     trainer = hearth.Trainer(
         classifier, args, train_dataset=rows(16), eval_dataset=rows(8), compute_metrics=accuracy,
         callbacks=[hearth.EarlyStoppingCallback(early_stopping_patience=2)],
@@ -184,8 +202,7 @@ def test_early_stopping_is_a_setting(classifier, rows, tmp_path):
 def test_ctrl_c_saves_and_the_resumed_run_has_the_same_bits(folder, rows, tmp_path):
     script = tmp_path / "train.py"
     (tmp_path / "rows.json").write_text(json.dumps(rows(32)))
-    script.write_text(
-        textwrap.dedent(f"""
+    script.write_text(textwrap.dedent(f"""
         import json, os, signal, sys, hearth
         class Interrupt(hearth.TrainerCallback):
             def on_step_end(self, args, state, control, **kwargs):
@@ -201,8 +218,7 @@ def test_ctrl_c_saves_and_the_resumed_run_has_the_same_bits(folder, rows, tmp_pa
             print("interrupted at", trainer.state.global_step)
             sys.exit(75)
         trainer.save_model()
-        """)
-    )
+        """))
 
     def run(output, kind):
         return subprocess.run([sys.executable, script, tmp_path / output, kind], capture_output=True, text=True)
@@ -252,8 +268,69 @@ def test_masked_language_modelling_tags_and_spans(folder, tokenizer, tmp_path):
     spans = tokenizer(["Where does Elif live?"] * 16, texts, truncation="only_second", max_length=48)
     positions = {"start_positions": [8] * 16, "end_positions": [9] * 16}
     answering = hearth.Trainer(
-        hearth.AutoModelForQuestionAnswering.from_pretrained(folder), settings(tmp_path / "qa"), train_dataset={**spans, **positions}
+        hearth.AutoModelForQuestionAnswering.from_pretrained(folder),
+        settings(tmp_path / "qa"),
+        train_dataset={**spans, **positions},
     )
     answering.train()
     start, end = answering.predict(dict(spans)).predictions
     assert start.shape == end.shape and start.shape[0] == 16
+
+
+def test_the_peer_opens_the_model(classifier, tokenizer, rows, tmp_path):
+    transformers, torch = pytest.importorskip("transformers"), pytest.importorskip("torch")
+    trainer = hearth.Trainer(classifier, settings(tmp_path), train_dataset=rows(16), processing_class=tokenizer)
+    trainer.train()
+    trainer.save_model()
+    peer = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    batch = tokenizer.pad(rows(4), return_tensors="np")
+    with torch.no_grad():
+        theirs = peer(**{name: torch.tensor(values) for name, values in batch.items()}).logits.numpy()
+    assert numpy.allclose(classifier.eval()(**batch).logits, theirs, atol=1e-5)
+    assert (
+        transformers.AutoTokenizer.from_pretrained(tmp_path)("Elif lives")["input_ids"]
+        == tokenizer("Elif lives")["input_ids"]
+    )
+
+
+def test_other_threads_run_while_it_trains(classifier, rows, tmp_path):
+    import threading
+    import time
+
+    counts, stop = [0], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            counts[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    trainer = hearth.Trainer(classifier, settings(tmp_path, num_train_epochs=30), train_dataset=rows(48))
+    trainer._ready()
+    thread.start()
+    trainer.train()
+    counted = counts[0]
+    stop.set()
+    thread.join()
+    assert counted > 10
+
+
+def test_settings_that_change_between_two_runs_count(classifier, rows, tmp_path):
+    trainer = hearth.Trainer(classifier, settings(tmp_path), train_dataset=rows(16))
+    assert trainer.train().global_step == 4
+    trainer.args.max_steps = 3
+    assert trainer.train().global_step == 3
+
+
+def test_a_trainer_that_nobody_needs_is_freed(classifier, rows, tmp_path):
+    import gc
+    import weakref
+
+    trainer = hearth.Trainer(
+        classifier, settings(tmp_path), train_dataset=rows(8), callbacks=[Recorder()], compute_metrics=accuracy
+    )
+    trainer.save_model(tmp_path / "saved")
+    freed = weakref.ref(trainer)
+    del trainer
+    gc.collect()
+    assert freed() is None
