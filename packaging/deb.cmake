@@ -39,7 +39,8 @@ hearth_package(development NAME libhearth-dev SECTION libdevel SUMMARY "fine-tun
   DEPENDS "${library_package} (= ${PROJECT_VERSION}-1)"
   RECOMMENDS "libcurl4-openssl-dev, libdnnl-dev, libfmt-dev, libhwloc-dev, libhwy-dev, liblz4-dev, libsnappy-dev, libyaml-cpp-dev, libzstd-dev, pkg-config, zlib1g-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/deb/shlibs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/deb/triggers ${PROJECT_BINARY_DIR}/deb/shlibs)
+file(WRITE ${PROJECT_BINARY_DIR}/deb/triggers "activate-noawait ldconfig\n")
 file(WRITE ${PROJECT_BINARY_DIR}/deb/shlibs
      "libhearth ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} ${library_package} (>= ${PROJECT_VERSION})\n")
 
