@@ -63,9 +63,10 @@ TEST_F(SmallModel, ProfilesTheTimedSteps) {
   bench_train(options);
   const io::Json profile = io::read_json(folder_ / "profile" / "profile.json");
   EXPECT_EQ(profile.at("steps"), 2);
-  for (const io::Json& op : profile.at("ops")) {
-    if (op.at("op") == "attention backward") EXPECT_EQ(op.at("calls"), 2 * 2);
-  }
+  for (const io::Json& op : profile.at("ops"))
+    if (op.at("op") == "attention backward") {
+      EXPECT_EQ(op.at("calls"), 2 * 2);
+    }
 }
 
 TEST_F(SmallModel, RanksCountTogether) {
