@@ -10,7 +10,7 @@
 namespace hearth {
 namespace {
 
-const fs::path kFamilies = fs::path(HEARTH_FIXTURES) / "families";
+const fs::path kFamilies = fs::path(kFixturesFolder) / "families";
 
 struct FamilyCase {
   std::string name, class_name, tokenizer;  // its folder in the fixtures; empty: WordPiece, as BERT's

@@ -22,7 +22,7 @@ namespace hearth::models {
 
 // A model of the fixtures: one of goldens/, or a smaller one of families/, which has one for each head of each family.
 inline std::filesystem::path golden(const std::string& name) {
-  const auto in = [&](const char* set) { return std::filesystem::path(HEARTH_FIXTURES) / set / "models" / name; };
+  const auto in = [&](const char* set) { return std::filesystem::path(kFixturesFolder) / set / "models" / name; };
   return std::filesystem::exists(in("goldens")) ? in("goldens") : in("families");
 }
 

@@ -8,6 +8,7 @@
 #include "hearth/base/error.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/models/family.h"
+#include "tests/paths.h"
 #include "tests/verify/outcome.h"
 
 namespace hearth::verify {
@@ -44,7 +45,7 @@ TEST(Verify, PassesOnEveryHeadOfEveryFamily) {
 
 TEST(Verify, AFolderWithoutGoldensIsAnError) {
   Report report([](bool, std::string_view) {});
-  EXPECT_THROW(verify_set(fs::path(HEARTH_FIXTURES) / "nowhere", report), Error);
+  EXPECT_THROW(verify_set(fs::path(kFixturesFolder) / "nowhere", report), Error);
 }
 
 using EmbeddingGolden = TemporaryFolder;
