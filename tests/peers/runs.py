@@ -5,7 +5,8 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMMON = dict(vocab_size=0, max_position_embeddings=128, initializer_range=0.1, pad_token_id=0)
+LENGTH = 192  # tokens; question and context fit with every tokenizer
+COMMON = dict(vocab_size=0, max_position_embeddings=LENGTH, initializer_range=0.1, pad_token_id=0)
 BERT_LIKE = dict(
     COMMON,
     hidden_size=32,
@@ -18,7 +19,7 @@ BERT_LIKE = dict(
     type_vocab_size=2,
     layer_norm_eps=1e-12,
 )
-ROBERTA_LIKE = dict(BERT_LIKE, max_position_embeddings=130, pad_token_id=1, type_vocab_size=1, layer_norm_eps=1e-5)
+ROBERTA_LIKE = dict(BERT_LIKE, max_position_embeddings=LENGTH + 2, pad_token_id=1, type_vocab_size=1, layer_norm_eps=1e-5)
 CONFIGS = {
     "bert": dict(BERT_LIKE, architectures=["BertForQuestionAnswering"], model_type="bert"),
     "distilbert": dict(
@@ -73,7 +74,7 @@ class Hearth:
     def make_start_models(self):
         write_questions(ROOT / "demo" / "train.json", 10, self.folder / "train.json")
         write_questions(ROOT / "demo" / "test.json", 5, self.folder / "dev.json")
-        self.run("train_tokenizer --files train.json --vocab_size 400 --model_max_length 128 --output_dir tokenizer")
+        self.run(f"train_tokenizer --files train.json --vocab_size 400 --model_max_length {LENGTH} --output_dir tokenizer")
         train_tokenizers(self.folder)
         for family, config in CONFIGS.items():
             (self.folder / f"{family}.json").write_text(json.dumps(config))
@@ -86,13 +87,14 @@ class Hearth:
             f" --per_device_train_batch_size {BATCH} --learning_rate {LEARNING_RATE} --max_steps {STEPS}"
             f" --weight_decay {WEIGHT_DECAY} --warmup_steps {WARMUP}"
             f" --save_steps {HALF} --logging_steps 1 --disable_tqdm True"
-            f" --max_seq_length 128 --doc_stride 32 --pad_to_max_length True {flags}"
+            f" --max_seq_length {LENGTH} --doc_stride 32 --pad_to_max_length True {flags}"
         )
 
-    def evaluate(self, model, output):
+    def evaluate(self, model, output, flags=""):
         self.run(
             f"run_qa --model_name_or_path {model} --output_dir {output} --validation_file dev.json --do_eval"
-            f" --max_seq_length 128 --doc_stride 32 --max_answer_length {MAX_ANSWER_LENGTH} --disable_tqdm True"
+            f" --max_seq_length {LENGTH} --doc_stride 32 --max_answer_length {MAX_ANSWER_LENGTH} --disable_tqdm True"
+            f" {flags}"
         )
 
 
@@ -116,7 +118,7 @@ def train_tokenizers(folder):
     def save(name, tokenizer, tokenizer_class):
         (folder / name).mkdir()
         tokenizer.save(str(folder / name / "tokenizer.json"))
-        settings = dict(tokenizer_class=tokenizer_class, model_max_length=128)
+        settings = dict(tokenizer_class=tokenizer_class, model_max_length=LENGTH)
         (folder / name / "tokenizer_config.json").write_text(json.dumps(settings))
 
     def unigram(specials, unknown, single, pair):

@@ -52,7 +52,7 @@ TEST(Masking, TakesTokensForWordsWhereTransformersDoes) {
   std::vector<std::string> messages;
   set_log_sink([&](LogLevel, std::string_view message) { messages.emplace_back(message); });
   for (const char* family : {"roberta", "xlm-roberta", "albert"}) {
-    const auto folder = std::filesystem::path(kFixturesFolder) / "families" / "tokenizers" / family;
+    const auto folder = fixture("families") / "tokenizers" / family;
     const auto tokenizer = tokenizer::load_tokenizer(folder);
     const io::Json rows = io::read_json(folder / "masks.json");
     EXPECT_EQ(rows.size(), 8u);
