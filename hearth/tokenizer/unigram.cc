@@ -49,15 +49,10 @@ void Unigram::tokenize(std::string_view word, std::vector<Piece>& pieces) const 
     const double score = best[begin].score;
     const std::size_t next = begin + bytes_of_character(word[begin]);
     bool is_known = false;
-    PieceTrie::Node node = PieceTrie::kRoot;
-    for (std::size_t at = begin; at < word.size();) {
-      node = trie_.child(node, word[at++]);
-      if (node == PieceTrie::kNowhere) break;
-      const std::int32_t id = trie_.token(node);
-      if (id == PieceTrie::kNoToken) continue;
-      best[at].offer(score + scores_[static_cast<std::size_t>(id)], id, begin);
-      is_known = is_known || at == next;
-    }
+    trie_.for_each_token(word, begin, [&](std::size_t end, std::int32_t id) {
+      best[end].offer(score + scores_[static_cast<std::size_t>(id)], id, begin);
+      is_known = is_known || end == next;
+    });
     if (!is_known) best[next].offer(score + unk_score_, options_.unk_id, begin);
     begin = next;
   }
