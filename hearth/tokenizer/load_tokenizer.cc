@@ -153,6 +153,7 @@ bool tells_words_by_spaces(Conversion conversion) {
 void read_tokenizer_json(SettingsFile& file, PipelineConfig& config) {
   config.source = file.name;
   config.nodes = std::move(file.values);
+  config.read_from_json = true;
   check(config.nodes.contains("model"), "{} has no \"model\"", file.name);
   if (const auto tokens = config.nodes.find("added_tokens"); tokens != config.nodes.end() && tokens->is_array())
     for (const Json& token : *tokens) config.added_tokens.push_back(parse_added_token(token, file.name));

@@ -44,7 +44,7 @@ class Model {
   TokenTable tokens_;
 };
 
-// Takes the vocabulary out of the node. `where` names the file in errors.
-std::unique_ptr<Model> make_model(io::Json& node, const std::string& where);
+// Takes the vocabulary out of the node. `where` names the file in errors. `read_from_json`: the node was not made here.
+std::unique_ptr<Model> make_model(io::Json& node, const std::string& where, bool read_from_json);
 
 }  // namespace hearth::tokenizer

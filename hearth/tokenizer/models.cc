@@ -25,7 +25,7 @@ std::optional<std::string> optional_string(const Json& node, std::string_view ke
   return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
-std::unique_ptr<Model> make_wordpiece(Json& node, const std::string& where) {
+std::unique_ptr<Model> make_wordpiece(Json& node, const std::string& where, bool) {
   WordPiece::Options options;
   options.unk_token = io::get_string_or(node, "unk_token", options.unk_token, where);
   options.continuing_subword_prefix =
@@ -55,7 +55,7 @@ void read_merges(const Json& json, const std::string& where, Bpe::Options& optio
   }
 }
 
-std::unique_ptr<Model> make_bpe(Json& node, const std::string& where) {
+std::unique_ptr<Model> make_bpe(Json& node, const std::string& where, bool) {
   Bpe::Options options;
   check(io::get_double_or(node, "dropout", 0, where) == 0,
         "{}: \"dropout\" makes the tokens of a text random, which is not supported", where);
@@ -69,11 +69,12 @@ std::unique_ptr<Model> make_bpe(Json& node, const std::string& where) {
   return std::make_unique<Bpe>(TokenTable(read_vocab(take(node, "vocab", where), where)), std::move(options), where);
 }
 
-std::unique_ptr<Model> make_unigram(Json& node, const std::string& where) {
+std::unique_ptr<Model> make_unigram(Json& node, const std::string& where, bool read_from_json) {
   const Json vocab = take(node, "vocab", where);
   check(vocab.is_array() && !vocab.empty() && std::ssize(vocab) <= kMaxVocabulary,
         "{}: the model's \"vocab\" must be a list of at most {} pairs of token and score", where, kMaxVocabulary);
   Unigram::Options options;
+  options.read_from_json = read_from_json;
   Vocabulary tokens;
   for (const Json& pair : vocab) {
     check(pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_number(),
@@ -107,14 +108,14 @@ class WordLevel final : public Model {
   std::int32_t unk_id_;
 };
 
-std::unique_ptr<Model> make_word_level(Json& node, const std::string& where) {
+std::unique_ptr<Model> make_word_level(Json& node, const std::string& where, bool) {
   const std::string unk = io::get_string_or(node, "unk_token", "<unk>", where);
   return std::make_unique<WordLevel>(TokenTable(read_vocab(take(node, "vocab", where), where)), unk);
 }
 
 struct ModelType {
   std::string_view name;
-  std::unique_ptr<Model> (*make)(Json& node, const std::string& where);
+  std::unique_ptr<Model> (*make)(Json& node, const std::string& where, bool read_from_json);
 };
 constexpr ModelType kTypes[] = {
     {"BPE", make_bpe}, {"Unigram", make_unigram}, {"WordLevel", make_word_level}, {"WordPiece", make_wordpiece}};
@@ -130,11 +131,11 @@ std::string type_of(const Json& node, const std::string& where) {
 
 }  // namespace
 
-std::unique_ptr<Model> make_model(Json& node, const std::string& where) {
+std::unique_ptr<Model> make_model(Json& node, const std::string& where, bool read_from_json) {
   check(node.is_object(), "{}: \"model\" must be an object, found {}", where, io::excerpt(node));
   const std::string type = type_of(node, where);
   for (const ModelType& known : kTypes)
-    if (known.name == type) return known.make(node, where);
+    if (known.name == type) return known.make(node, where, read_from_json);
   fail("{}: the model {} is not supported", where, type);
 }
 

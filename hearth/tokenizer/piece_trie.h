@@ -32,6 +32,17 @@ class PieceTrie {
     }
   }
 
+  // Calls use(end, id) for every token that is text[begin, end), the shortest first.
+  template <class Use>
+  void for_each_token(std::string_view text, std::size_t begin, const Use& use) const {
+    Node node = kRoot;
+    for (std::size_t at = begin; at < text.size();) {
+      node = child(node, text[at++]);
+      if (node == kNowhere) return;
+      if (tokens_[node] != kNoToken) use(at, tokens_[node]);
+    }
+  }
+
  private:
   struct Edge {
     std::uint32_t key = 0;

@@ -89,7 +89,7 @@ void PipelineTokenizer::build_nodes() {
   if (const Json* node = find_node(nodes, "post_processor"))
     post_processor_ = PostProcessor(*node, where("post-processor"));
   if (const Json* node = find_node(nodes, "decoder")) decoder_ = make_decoder(*node, where("decoder"));
-  model_ = make_model(nodes["model"], config_.source);
+  model_ = make_model(nodes["model"], config_.source, config_.read_from_json);
   vocab_size_ = model_->tokens().size();
   if (pre_tokenizer_ && pre_tokenizer_->ends_in_bytes() && model_->can_read_bytes()) {
     pre_tokenizer_->leave_bytes();

@@ -27,6 +27,7 @@ struct TokenizerFiles;
 struct PipelineConfig {
   std::string source = "the tokenizer";  // its name in errors: a file's path
   io::Json nodes;                        // tokenizer.json, as it is to be used and saved
+  bool read_from_json = false;           // the nodes come from a file
   std::vector<AddedToken> added_tokens;  // an id below 0 means that of the vocabulary, or the next free one
   SpecialNames special_names;            // "cls" -> "[CLS]"
   std::int64_t model_max_length = kUnlimited;

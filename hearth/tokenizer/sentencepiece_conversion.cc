@@ -21,7 +21,8 @@ using Kind = SentencePieceModel::Kind;
 using Type = SentencePieceModel::Type;
 
 constexpr std::string_view kSpace = "\u2581";
-constexpr int kExtraIds = 100;  // of T5
+constexpr int kExtraIds = 100;  // special tokens of T5
+std::string extra_id(int number) { return fmt::format("<extra_id_{}>", number); }
 
 void append_pieces(const SentencePieceModel& model, std::size_t first, std::vector<ScoredToken>& tokens) {
   for (std::size_t i = first; i < model.pieces.size(); ++i)
@@ -52,7 +53,7 @@ std::vector<ScoredToken> tokens_of(const SentencePieceModel& model, Conversion c
       break;
     case Conversion::t5:
       append_pieces(model, 0, tokens);
-      for (int i = kExtraIds - 1; i >= 0; --i) tokens.push_back({fmt::format("<extra_id_{}>", i)});
+      for (int i = kExtraIds - 1; i >= 0; --i) tokens.push_back({extra_id(i)});
       break;
     default:
       append_pieces(model, 0, tokens);
@@ -264,6 +265,7 @@ Json convert_sentencepiece(const SentencePieceModel& model, Conversion conversio
   };
   for (const auto& [text, score, type] : model.pieces)
     if (type == Type::control || type == Type::user_defined) add({.content = text, .special = type == Type::control});
+  for (int i = 0; conversion == Conversion::t5 && i < kExtraIds; ++i) add({.content = extra_id(i)});
   if (conversion == Conversion::deberta_v2)  // its class has the unknown token looked for in normalised text
     add({.content = config.special_names.at("unk"), .normalized = true});
   const bool add_prefix_space = io::get_bool_or(settings.values, "add_prefix_space", true, settings.name);

@@ -7,6 +7,7 @@
 #include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/tokenizer/byte_tokens.h"
+#include "hearth/tokenizer/library_number.h"
 #include "hearth/tokenizer/unicode.h"
 
 namespace hearth::tokenizer {
@@ -34,9 +35,12 @@ std::size_t bytes_of_character(char first) {
 Unigram::Unigram(TokenTable tokens, Options options)
     : Model(std::move(tokens)),
       options_(std::move(options)),
+      scores_(options_.scores),
       trie_(this->tokens().all()),
-      unk_score_((options_.scores.empty() ? 0 : std::ranges::min(options_.scores)) - kUnknownPenalty),
-      byte_ids_(byte_tokens(this->tokens())) {}
+      byte_ids_(byte_tokens(this->tokens())) {
+  if (options_.read_from_json) std::ranges::transform(scores_, scores_.begin(), library_number);
+  unk_score_ = (scores_.empty() ? 0 : std::ranges::min(scores_)) - kUnknownPenalty;
+}
 
 void Unigram::tokenize(std::string_view word, std::vector<Piece>& pieces) const {
   thread_local std::vector<Step> best;  // by the place where a cut ends
@@ -45,15 +49,10 @@ void Unigram::tokenize(std::string_view word, std::vector<Piece>& pieces) const 
     const double score = best[begin].score;
     const std::size_t next = begin + bytes_of_character(word[begin]);
     bool is_known = false;
-    PieceTrie::Node node = PieceTrie::kRoot;
-    for (std::size_t at = begin; at < word.size();) {
-      node = trie_.child(node, word[at++]);
-      if (node == PieceTrie::kNowhere) break;
-      const std::int32_t id = trie_.token(node);
-      if (id == PieceTrie::kNoToken) continue;
-      best[at].offer(score + options_.scores[static_cast<std::size_t>(id)], id, begin);
-      is_known = is_known || at == next;
-    }
+    trie_.for_each_token(word, begin, [&](std::size_t end, std::int32_t id) {
+      best[end].offer(score + scores_[static_cast<std::size_t>(id)], id, begin);
+      is_known = is_known || end == next;
+    });
     if (!is_known) best[next].offer(score + unk_score_, options_.unk_id, begin);
     begin = next;
   }

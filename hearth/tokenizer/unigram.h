@@ -21,7 +21,8 @@ struct ScoredToken {
 class Unigram final : public Model {
  public:
   struct Options {
-    std::vector<double> scores;  // by id
+    std::vector<double> scores;   // by id
+    bool read_from_json = false;  // scores count as Hugging Face's library reads them (library_number.h)
     std::int32_t unk_id = TokenTable::kNoToken;
     bool byte_fallback = false;
   };
@@ -36,6 +37,7 @@ class Unigram final : public Model {
   void append_unknown(std::string_view word, std::uint32_t begin, std::uint32_t end, std::vector<Piece>& pieces) const;
 
   Options options_;
+  std::vector<double> scores_;  // that count
   PieceTrie trie_;
   double unk_score_;
   std::array<std::int32_t, 256> byte_ids_;

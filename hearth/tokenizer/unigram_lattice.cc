@@ -40,15 +40,11 @@ void UnigramLattice::for_each_piece(std::string_view word, std::size_t begin, co
   std::size_t next = begin;
   read_code_point(word, next);
   bool is_known = false;
-  PieceTrie::Node node = PieceTrie::kRoot;
-  for (std::size_t at = begin; at < word.size();) {
-    node = trie_.child(node, word[at++]);
-    if (node == PieceTrie::kNowhere) break;
-    const std::int32_t id = trie_.token(node);
-    if (id == PieceTrie::kNoToken || !has(static_cast<std::size_t>(id))) continue;
-    use(at, static_cast<std::size_t>(id));
-    is_known = is_known || at == next;
-  }
+  trie_.for_each_token(word, begin, [&](std::size_t end, std::int32_t id) {
+    if (!has(static_cast<std::size_t>(id))) return;
+    use(end, static_cast<std::size_t>(id));
+    is_known = is_known || end == next;
+  });
   if (!is_known) use(next, unknown());
 }
 

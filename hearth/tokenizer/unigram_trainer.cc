@@ -20,6 +20,7 @@ constexpr std::size_t kChunks = 16;  // of the words; each has sums of its own
 constexpr std::int64_t kPiecesPerTask = 1024;
 constexpr double kLeastExpected = 0.5;  // a piece that is expected less often is removed
 constexpr double kScoreStep = 1e-4;     // between characters that have lost their pieces
+constexpr double kScoreDigits = 1e12;   // scores are rounded to twelve decimals, which every program reads alike
 
 // The derivative of the logarithm of the gamma function: by its asymptotic series, from 8 on.
 double digamma(double x) {
@@ -208,7 +209,7 @@ std::vector<ScoredToken> Training::finish() const {
   for (const std::string& token : options_.special_tokens) all.push_back({token, 0});
   for (ScoredToken& token : tokens)
     if (std::ranges::find(options_.special_tokens, token.text) == options_.special_tokens.end())
-      all.push_back(std::move(token));
+      all.push_back({std::move(token.text), std::round(token.score * kScoreDigits) / kScoreDigits});
   return all;
 }
 

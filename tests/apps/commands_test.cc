@@ -353,6 +353,20 @@ TEST_F(Commands, ModelsAreMadeFromNothing) {
   const std::string learn = "train_tokenizer --output_dir made --files " + (kFixtures / "text.txt").string();
   EXPECT_TRUE(contains(hearth(learn).error(), "made already holds vocab.txt"));
   EXPECT_EQ(hearth(learn + " --overwrite_output_dir").status, 0);
+  for (const std::string type : {"bpe --vocab_size 300", "unigram --vocab_size 120"})
+    EXPECT_EQ(hearth("train_tokenizer --output_dir of-" + type + " --type " + type + " --files " +
+                     (kFixtures / "text.txt").string())
+                  .status,
+              0);
+  EXPECT_EQ(names_in(folder() / "of-bpe"),
+            std::set<std::string>(
+                {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.json", "merges.txt"}));
+  EXPECT_EQ(io::read_json(folder() / "of-unigram" / "tokenizer_config.json").at("tokenizer_class"),
+            "XLMRobertaTokenizer");
+  write("texts.jsonl", "{\"text\": \"fire fire fire\"}\n{\"text\": \"stone stone\"}\n");
+  EXPECT_EQ(hearth("train_tokenizer --output_dir of-records --vocab_size 40 --files texts.jsonl").status, 0);
+  EXPECT_TRUE(contains(text("of-records/vocab.txt"), "\nfire\n"));
+  EXPECT_TRUE(contains(hearth("train_tokenizer --output_dir x --type words --files texts.jsonl").error(), "--type"));
   fs::remove(folder() / "made" / "model.safetensors");
   EXPECT_TRUE(contains(hearth("init_model" + made + tokenizer).error(), "made already holds vocab.txt"));
   EXPECT_EQ(hearth("init_model --tokenizer made" + made).status, 0);

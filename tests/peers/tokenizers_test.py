@@ -245,7 +245,7 @@ SAVED = {
 }
 
 SPECIAL = ["<s>", "</s>", "<mask>", "<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]", "<|endoftext|>",
-           "<|im_start|>", "<0x41>", "<a>", "|||EMAIL|||", "Optimizer", "\u00e9t\u00e9"]
+           "<|im_start|>", "<0x41>", "<extra_id_7>", "<a>", "|||EMAIL|||", "Optimizer", "\u00e9t\u00e9"]
 SPACES = [" "] * 30 + ["  ", "   ", "\t", "\n", "\r\n", "\n\n", "\u00a0", "\u2003", "\u3000", "\u200b", "\u2581", ""]
 PIECES = ["'s", "'S", "n't", "'ll", "'LL", "'\u017f", "don't", "``", "''", "...", "--", "1234567", "3.14", "\u00bd",
           "\u0130", "\u03a3", "\u00df", "\ufb01", "\u1e9b\u0323", "\ud55c\uae00", "\u1112\u1161\u11ab", "\u0958",
@@ -288,6 +288,8 @@ def texts_for(generator, count):
     texts = ["", " ", "  a", "a  ", "\n", "a\n\nb"]
     texts += [random_text(generator) for _ in range(count)]
     texts += [[random_text(generator), random_text(generator)] for _ in range(count // 20)]
+    if count < 10000:  # a quick run
+        return texts
     code_points = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
     texts += ["a" + "a ".join(code_points[i:i + 64]) + "a" for i in range(0, len(code_points), 64)]
     return texts + ["".join(code_points[i:i + 64]) for i in range(0, len(code_points), 64)]
@@ -311,6 +313,13 @@ def hostile_texts():
     ]
 
 
+def begins_with_spaces(tokenizer, text, room, stride):
+    """Whether a later window begins with an added token that takes the space before it in: see docs/compatibility.md."""
+    taking = {id for id, token in tokenizer.get_added_tokens_decoder().items() if token.lstrip}
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    return bool(taking & set(ids[room - stride::room - stride]))
+
+
 def requests_for(generator, tokenizer, count):
     """Truncations, windows of pairs, and ids to decode."""
     requests = []
@@ -325,8 +334,10 @@ def requests_for(generator, tokenizer, count):
         requests.append({"text": first, "pair": second,
                          "max_length": pair + generator.randrange(0, length(first) + length(second) + 3)})
         room = generator.randrange(1, length(second) + 3)
-        requests.append({"text": first, "pair": second, "max_length": pair + length(first) + room,
-                         "stride": generator.randrange(0, room)})
+        windows = {"text": first, "pair": second, "max_length": pair + length(first) + room,
+                   "stride": generator.randrange(0, room)}
+        if not begins_with_spaces(tokenizer, second, room, windows["stride"]):
+            requests.append(windows)
         ids = [generator.randrange(0, vocab_size) for _ in range(generator.randrange(0, 30))]
         requests.append({"ids": ids, "skip_special_tokens": generator.random() < 0.5})
     return requests
@@ -344,7 +355,15 @@ def expected_answer(tokenizer, request):
                                 strategy="longest_first" if stride is None else "only_second")
     encoding = tokenizer.encode(request["text"], request["pair"])
     tokenizer.no_truncation()
-    return json_of(encoding) if stride is None else {"windows": [json_of(e) for e in [encoding, *encoding.overflowing]]}
+    if stride is None:
+        return json_of(encoding)
+    windows = [json_of(e) for e in [encoding, *encoding.overflowing]]
+    if not any(windows[0]["type_ids"]):
+        # The library's templates leave the second text of later windows at type 1, for which XLM-R has no embedding;
+        # Hearth gives all windows the types of the template.
+        for window in windows[1:]:
+            window["type_ids"] = [0] * len(window["ids"])
+    return {"windows": windows}
 
 
 def expected_of(tokenizer, texts):
@@ -356,7 +375,7 @@ def expected_of(tokenizer, texts):
 def differences(program, name, tokenizer, folder, count):
     generator = random.Random(name)
     texts = texts_for(generator, count) + hostile_texts()
-    requests = requests_for(generator, tokenizer, max(10, count // 100))
+    requests = requests_for(generator, tokenizer, max(100, count // 80))
     path = os.path.join(folder, "texts.txt")
     with open(path, "w") as file:
         file.writelines(json.dumps(request) + "\n" for request in texts + requests)
@@ -390,7 +409,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             if name in WHOLE:
                 tokenizer = make()
-                tokenizer.save(os.path.join(folder, "tokenizer.json"))
+                path = os.path.join(folder, "tokenizer.json")
+                tokenizer.save(path)
+                tokenizer = Tokenizer.from_file(path)  # reading the file rounds the scores of Unigram
             else:
                 tokenizer = make(folder)
             wrong += differences(program, name, tokenizer, folder, count)

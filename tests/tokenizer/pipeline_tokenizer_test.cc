@@ -1,5 +1,6 @@
 // Tokenizers of every kind against what Hugging Face's library gives, and the older files of some.
 #include "hearth/tokenizer/bpe.h"
+#include "hearth/tokenizer/library_number.h"
 #include "tests/tokenizer/fixtures.h"
 
 namespace hearth::tokenizer {
@@ -62,6 +63,16 @@ TEST(PipelineTokenizer, ConvertsOlderFilesAsTransformersDoes) {
   EXPECT_EQ(kinds, 4);
 }
 
+TEST(PipelineTokenizer, AddsTheExtraIdsOfT5) {
+  TemporaryPlace place;
+  fs::copy(kFixtures / "older" / "xlm-roberta" / "sentencepiece.bpe.model", place.path() / "spiece.model");
+  io::replace_file(place.path() / "config.json", R"({"model_type": "t5"})");
+  const auto tokenizer = load_tokenizer(place.path());
+  const std::vector<std::int32_t> ids = tokenizer->pieces("fire<extra_id_7>").ids;
+  EXPECT_EQ(tokenizer->token(ids.back()), "<extra_id_7>");
+  EXPECT_EQ(tokenizer->decode(ids, true), "fire");
+}
+
 // A saved tokenizer has vocab.json and merges.txt, too.
 TEST(PipelineTokenizer, SavesMergesAndVocabulary) {
   TemporaryPlace place;
@@ -100,6 +111,19 @@ TEST(PipelineTokenizer, ReadsBrokenUtf8AsReplacementCharacters) {
     const auto tokenizer = load_tokenizer(folder.path());
     EXPECT_EQ(tokenizer->pieces("a\xFF b\xE2\x82").ids, tokenizer->pieces("a\uFFFD b\uFFFD\uFFFD").ids);
   }
+}
+
+// Scores as Hugging Face's library prints them after reading them from a file.
+TEST(LibraryNumber, RoundsAsTheLibraryDoes) {
+  const Json pairs = io::read_json(kFixtures / "numbers.json");
+  ASSERT_GT(pairs.size(), 100u);
+  int changed = 0;
+  for (const Json& pair : pairs) {
+    EXPECT_EQ(library_number(pair[0]), pair[1].get<double>()) << pair;
+    changed += pair[0] != pair[1] ? 1 : 0;
+  }
+  EXPECT_GT(changed, 10);
+  for (const double value : {0.0, 1.0, -3.5, 100.0, 1e300, -2.5e-7}) EXPECT_EQ(library_number(value), value);
 }
 
 // The definition: merge the first pair of the list, leftmost first, until none is left.
