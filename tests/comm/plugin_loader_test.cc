@@ -62,7 +62,7 @@ TEST_F(PluginLoader, TakesTheFlavourOfTheLauncher) {
 TEST_F(PluginLoader, FindsPluginsThatTheProgramDoesNotKnow) {
   setenv("HEARTH_PLUGIN_PATH", folder_.c_str(), 1);
   std::filesystem::copy(fake("good"), folder_ / "libhearth_comm_quux.so");
-  EXPECT_EQ(backend_names(), (std::vector<std::string>{"gloo", "mpi", "ccl", "quux"}));
+  EXPECT_EQ(backend_names(), (std::vector<std::string>{"gloo", "shm", "mpi", "ccl", "quux"}));
   EXPECT_EQ(find_plugin("quux", Launcher::none), folder_ / "libhearth_comm_quux.so");
   EXPECT_STREQ(load_plugin("quux", World{}).library, "the store");
   EXPECT_EQ(describe_plugins().back().name, "quux");
