@@ -25,6 +25,8 @@ Options parse(int argc, char** argv) {
   options.add("cpu", &args.cpu, "accepted; there is nothing else");
   options.add("seed", &args.seed, "of dropout, shuffling and the new head");
   options.add("num_epochs", &args.num_epochs, "number of epochs").at_least(1);
+  options.examples(
+      {"hearth nlp_example --num_epochs 3", "hearth launch --num_processes 2 nlp_example --mixed_precision bf16"});
   options.parse(std::vector<std::string>(argv + 1, argv + argc));
   if (options.wants_help()) std::puts(options.help().c_str()), std::exit(0);
   return args;

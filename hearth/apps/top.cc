@@ -23,7 +23,7 @@ using report::RunRecord;
 
 std::string explained(const std::string& state) {
   if (state == "interrupted") return "stopped by a signal; the same command resumes it";
-  if (state == "killed") return "its process is gone; the same command resumes it from the last checkpoint";
+  if (state == "killed") return "killed; the same command resumes from its last checkpoint";
   if (state == "silent") return "no news for ten minutes";
   return state;
 }
@@ -47,8 +47,8 @@ std::string ranks_text(const io::Json& ranks) {
 std::vector<std::string> screen(const RunRecord& run, std::size_t columns) {
   const io::Json now = report::summary_of(run);
   const auto number = [&](const char* key) { return now[key].is_number() ? now[key].get<double>() : 0.0; };
-  std::vector<std::string> lines{printable(fmt::format("{}: hearth {} on {}, process {}: {}", run.name, run.command,
-                                                       run.host, run.pid, explained(now["state"].get<std::string>())))};
+  std::vector<std::string> lines{
+      printable(fmt::format("{}: hearth {} on {}, process {}", run.name, run.command, run.host, run.pid))};
   const auto add = [&](const char* name, const std::string& text) {
     if (!text.empty()) lines.push_back(fmt::format("  {:<12} {}", name, printable(text)));
   };
@@ -60,6 +60,7 @@ std::vector<std::string> screen(const RunRecord& run, std::size_t columns) {
                                  {},
                                  {}},
                                 columns > 2 ? columns - 2 : columns));
+  add("state", explained(now["state"].get<std::string>()));
   add("epoch", fmt::format("{:.2f} of {}", run.epoch, run.epochs));
   add("loss", report::number_text(now["loss"]));
   add("gradients", now["grad_norm"].is_number() ? "norm " + report::number_text(now["grad_norm"]) : "");

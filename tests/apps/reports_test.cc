@@ -56,7 +56,7 @@ TEST_F(RunReports, TopShowsARun) {
   record["state"] = "training";
   write("out/report.json", io::dump_json(record, io::kOneLine));
   EXPECT_EQ(io::parse_json(hearth("top out --json").out, "top").at("state"), "killed");
-  EXPECT_TRUE(contains(hearth("top out --once").out, "the same command resumes it"));
+  EXPECT_TRUE(contains(hearth("top out --once").out, "killed; the same command resumes from its last checkpoint"));
   write("out/report.json", "{\"name\": 1}");
   EXPECT_TRUE(contains(hearth("top out").error(), "out/report.json: "));
 }
@@ -110,7 +110,8 @@ TEST_F(RunReports, AProfileHasAllThreadsAndTheCommunication) {
   EXPECT_TRUE(spans["communication"].contains("all_reduce"));
   EXPECT_TRUE(spans["preparing batches"].contains("collating"));
   std::set<std::string> threads;
-  for (const io::Json& thread : json("out/profile.json").at("threads")) threads.insert(thread.at("thread"));
+  const io::Json profile = json("out/profile.json");
+  for (const io::Json& thread : profile.at("threads")) threads.insert(thread.at("thread"));
   EXPECT_TRUE(threads.contains("communication") && threads.contains("compute thread 2"));
 }
 
