@@ -28,8 +28,8 @@ class Completion : public ProgramTest {
   // The words that a shell would offer, where `script` asks it. $PROGRAM is the program.
   std::string in_shell(const std::string& shell, const std::string& script) const {
     write("script", script);
-    const Outcome outcome = hearth("completion " + shell + " >completion; PROGRAM=" + HEARTH_PROGRAM +
-                                   " PATH=" + fs::path(HEARTH_PROGRAM).parent_path().string() + ":$PATH " + shell +
+    const Outcome outcome = hearth("completion " + shell + " >completion; PROGRAM=" + kProgram +
+                                   " PATH=" + fs::path(kProgram).parent_path().string() + ":$PATH " + shell +
                                    (shell == "zsh" ? " -f" : "") + " script");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return outcome.out;
