@@ -44,4 +44,6 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/HearthConfig.cmake.in 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/HearthConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/HearthConfig.cmake ${PROJECT_BINARY_DIR}/HearthConfigVersion.cmake
         DESTINATION ${package_folder} COMPONENT development)
-include(packaging/deb.cmake)
+if(PROJECT_IS_TOP_LEVEL)
+  include(packaging/deb.cmake)
+endif()

@@ -2,12 +2,15 @@
 # Debian's policy wants in each package, and compresses manual pages.
 cmake_policy(VERSION 3.25)
 set(changelog "${CMAKE_CURRENT_LIST_DIR}/../CHANGELOG.md")
-if(DEFINED ENV{SOURCE_DATE_EPOCH})
-  set(when "@$ENV{SOURCE_DATE_EPOCH}")
-else()
-  set(when "@0")
+set(seconds "$ENV{SOURCE_DATE_EPOCH}")
+if(seconds STREQUAL "")
+  execute_process(COMMAND git -C "${CMAKE_CURRENT_LIST_DIR}" log -1 --format=%ct OUTPUT_VARIABLE seconds
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
-execute_process(COMMAND date -R -u -d ${when} OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(seconds STREQUAL "")
+  set(seconds 0)
+endif()
+execute_process(COMMAND date -R -u -d @${seconds} OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE)
 
 function(compress file)
   execute_process(COMMAND gzip -9n "${file}" COMMAND_ERROR_IS_FATAL ANY)
