@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator, Mapping
 
+from .keywords import refuse_others
 from .lib import _hearth
 from .lib._hearth import Error
 from .seeds import current_seed
 
 _LABELS = {"label": "labels", "labels": "labels", "label_ids": "labels"}
 _LABELS.update({name: name for name in ("start_positions", "end_positions")})
+
+
+_WITHOUT_EFFECT = {"num_workers", "pin_memory", "persistent_workers", "prefetch_factor", "timeout", "worker_init_fn"}
 
 
 def _plain(value: Any) -> Any:
@@ -166,8 +170,9 @@ class DataLoader:
         collate_fn: Any = None,
         drop_last: bool = False,
         seed: int | None = None,
-        **_: Any,  # num_workers, pin_memory, ...
+        **others: Any,
     ) -> None:
+        refuse_others("DataLoader", others, _WITHOUT_EFFECT)
         self.dataset, self.batch_size = dataset, batch_size
         self._loader = _hearth.DataLoader(
             to_dataset(dataset, None, collate_fn),
