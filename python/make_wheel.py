@@ -60,7 +60,7 @@ class Tree:
     def copy(self):
         shutil.copytree(SOURCE / "hearth", self.package, ignore=shutil.ignore_patterns("__pycache__", "lib", "bin"))
         programs = [(self.build / "bin" / "hearth", self.package / "bin" / "hearth", "$ORIGIN/../lib")]
-        (module,) = (self.build / "python_module").glob("_hearth.*.so")
+        module = self.build / "python_module" / f"_hearth{sysconfig.get_config_var('EXT_SUFFIX')}"
         programs.append((module, self.package / "lib" / module.name, "$ORIGIN"))
         for plugin in sorted((self.build / "lib" / "hearth").glob("libhearth_comm_*.so")):
             if LEFT_OUT.search(plugin.name):

@@ -8,6 +8,7 @@ import os
 from typing import Any, Iterator
 
 from .data import DataLoader
+from .keywords import refuse_others
 from .lib import _hearth
 from .lib._hearth import Error
 from .modeling import Loss, Model
@@ -34,8 +35,9 @@ class Accelerator:
         gradient_accumulation_steps: int = 1,
         cpu: bool = True,
         seed: int | None = None,
-        **_: Any,
+        **others: Any,
     ) -> None:
+        refuse_others("Accelerator", others, {"device_placement", "rng_types", "dynamo_backend", "even_batches"})
         precision = None if mixed_precision is None else str(getattr(mixed_precision, "value", mixed_precision))
         self.mixed_precision = precision or os.environ.get("ACCELERATE_MIXED_PRECISION") or "no"
         self.gradient_accumulation_steps = gradient_accumulation_steps
@@ -135,20 +137,18 @@ class Accelerator:
         if self.is_main_process:
             print(*values, **options)
 
-    @contextlib.contextmanager
-    def main_process_first(self) -> Iterator[None]:
-        if not self.is_main_process:
-            self.wait_for_everyone()
-        yield
-        if self.is_main_process:
-            self.wait_for_everyone()
+    def main_process_first(self) -> Any:
+        return self._first(self.is_main_process)
+
+    def local_main_process_first(self) -> Any:
+        return self._first(self.is_local_main_process)
 
     @contextlib.contextmanager
-    def local_main_process_first(self) -> Iterator[None]:
-        if not self.is_local_main_process:
+    def _first(self, is_first: bool) -> Iterator[None]:
+        if not is_first:
             self.wait_for_everyone()
         yield
-        if self.is_local_main_process:
+        if is_first:
             self.wait_for_everyone()
 
     def unwrap_model(self, model: Model, **_: Any) -> Model:

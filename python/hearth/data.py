@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator, Mapping
 
+from .keywords import refuse_others
 from .lib import _hearth
 from .lib._hearth import Error
 from .seeds import current_seed
 
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _LABELS = {"label": "labels", "labels": "labels", "label_ids": "labels"}
 _LABELS.update({name: name for name in ("start_positions", "end_positions")})
+
+
+_WITHOUT_EFFECT = {"num_workers", "pin_memory", "persistent_workers", "prefetch_factor", "timeout", "worker_init_fn"}
 
 
 def _plain(value: Any) -> Any:
@@ -19,8 +24,10 @@ def _plain(value: Any) -> Any:
 
 def columns_of(dataset: Any) -> dict[str, Any]:
     """Columns by name: from datasets.Dataset, pandas.DataFrame, a dict of columns, or anything with rows."""
-    if hasattr(dataset, "with_format"):  # datasets.Dataset
-        return dict(dataset.with_format(None)[:])
+    if hasattr(dataset, "with_format") and hasattr(dataset, "__len__"):  # datasets.Dataset
+        names = dataset.column_names
+        used = [name for name in names if name in _INPUTS or name in _LABELS] if "input_ids" in names else names
+        return dict(dataset.with_format(None).select_columns(used)[:])
     if isinstance(dataset, Mapping):
         return {name: _plain(values) for name, values in dataset.items()}
     if hasattr(dataset, "iloc"):  # pandas.DataFrame
@@ -166,8 +173,9 @@ class DataLoader:
         collate_fn: Any = None,
         drop_last: bool = False,
         seed: int | None = None,
-        **_: Any,  # num_workers, pin_memory, ...
+        **others: Any,
     ) -> None:
+        refuse_others("DataLoader", others, _WITHOUT_EFFECT)
         self.dataset, self.batch_size = dataset, batch_size
         self._loader = _hearth.DataLoader(
             to_dataset(dataset, None, collate_fn),

@@ -267,6 +267,33 @@ _WITHOUT_EFFECT = {
 }  # fmt: skip
 
 
+def _load_settings(
+    folder: str,
+    num_labels: int | None = None,
+    id2label: Mapping[Any, str] | None = None,
+    problem_type: str | None = None,
+    ignore_mismatched_sizes: bool = False,
+    freeze: Any = (),
+    freeze_layers: int | None = None,
+    seed: int | None = None,
+    config: Any = None,
+    **fields: Any,
+) -> Any:
+    if config is not None:
+        raise Error("config=... is not supported: give num_labels, id2label and fields of config.json as keywords")
+    settings = _hearth.LoadSettings()
+    if id2label is not None:
+        settings.labels = [id2label[i] if i in id2label else id2label[str(i)] for i in range(len(id2label))]
+    elif num_labels is not None and num_labels != _label_count(_hearth.config_of(folder)):
+        settings.labels = [f"LABEL_{i}" for i in range(num_labels)]
+    settings.problem_type = problem_type
+    settings.seed = current_seed() if seed is None else seed
+    settings.ignore_mismatched_sizes = ignore_mismatched_sizes
+    settings.config_overrides = _overrides({k: v for k, v in fields.items() if k not in _WITHOUT_EFFECT})
+    settings.freeze([freeze] if isinstance(freeze, str) else list(freeze), freeze_layers)
+    return settings
+
+
 class _AutoModel:
     _head = ""
 
@@ -274,92 +301,24 @@ class _AutoModel:
     def from_pretrained(
         cls,
         pretrained_model_name_or_path: Any,
-        *,
-        num_labels: int | None = None,
-        id2label: Mapping[int, str] | None = None,
-        problem_type: str | None = None,
-        ignore_mismatched_sizes: bool = False,
-        freeze: Any = (),
-        freeze_layers: int | None = None,
-        seed: int | None = None,
-        config: Any = None,
         cache_dir: Any = None,
         token: Any = None,
         revision: str | None = None,
-        **fields: Any,
+        **settings: Any,
     ) -> Model:
-        """The model of a folder, or of a name on the Hub. Further keywords are fields of config.json, such as
-        hidden_dropout_prob; `freeze` and `freeze_layers` freeze parameters by name and the first layers."""
+        """The model of a folder, or of a name on the Hub. Keywords: num_labels, id2label, problem_type,
+        ignore_mismatched_sizes; seed of a new head; freeze (parameters by name) and freeze_layers (the first N layers);
+        all others are fields of config.json, such as hidden_dropout_prob."""
         name = os.fspath(pretrained_model_name_or_path)
-        folder = _hearth.find_model(
-            name, False, os.fspath(cache_dir or ""), token if isinstance(token, str) else "", revision or ""
-        )
-        return cls._make(
-            _hearth.Model.load,
-            name,
-            folder,
-            num_labels,
-            id2label,
-            problem_type,
-            ignore_mismatched_sizes,
-            freeze,
-            freeze_layers,
-            seed,
-            fields,
-        )
+        given = token if isinstance(token, str) else ""
+        folder = _hearth.find_model(name, False, os.fspath(cache_dir or ""), given, revision or "")
+        return Model(_hearth.Model.load(folder, cls._head, _load_settings(folder, **settings)), name)
 
     @classmethod
-    def from_config(
-        cls,
-        config: Any,
-        *,
-        num_labels: int | None = None,
-        id2label: Mapping[int, str] | None = None,
-        problem_type: str | None = None,
-        seed: int | None = None,
-        **fields: Any,
-    ) -> Model:
-        """A model with new weights; `config` is a folder with a config.json."""
-        return cls._make(
-            _hearth.Model.initialised,
-            os.fspath(config),
-            os.fspath(config),
-            num_labels,
-            id2label,
-            problem_type,
-            False,
-            (),
-            None,
-            seed,
-            fields,
-        )
-
-    @classmethod
-    def _make(
-        cls,
-        make: Any,
-        name: str,
-        folder: str,
-        num_labels: Any,
-        id2label: Any,
-        problem_type: Any,
-        ignores: bool,
-        freeze: Any,
-        freeze_layers: Any,
-        seed: Any,
-        fields: dict[str, Any],
-    ) -> Model:
-        settings = _hearth.LoadSettings()
-        if id2label is not None:
-            settings.labels = [id2label[i] if i in id2label else id2label[str(i)] for i in range(len(id2label))]
-        elif num_labels is not None and num_labels != _label_count(_hearth.config_of(folder)):
-            settings.labels = [f"LABEL_{i}" for i in range(num_labels)]
-        settings.problem_type = problem_type
-        settings.seed = current_seed() if seed is None else seed
-        settings.ignore_mismatched_sizes = ignores
-        settings.config_overrides = _overrides({k: v for k, v in fields.items() if k not in _WITHOUT_EFFECT})
-        settings.freeze([freeze] if isinstance(freeze, str) else list(freeze), freeze_layers)
-        return Model(make(folder, cls._head, settings), name)
+    def from_config(cls, folder: Any, **settings: Any) -> Model:
+        """A model with new weights, by the config.json of a folder. Keywords are those of from_pretrained."""
+        name = os.fspath(folder)
+        return Model(_hearth.Model.initialised(name, cls._head, _load_settings(name, **settings)), name)
 
 
 def _label_count(config: Any) -> int:

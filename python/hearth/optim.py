@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .keywords import refuse_others
 from .lib import _hearth
 from .lib._hearth import Error
 
@@ -23,8 +24,8 @@ def _model_and_decay(params: Any, weight_decay: float) -> tuple[Any, float, bool
     every = {p.name: p for p in model.parameters() if p.requires_grad}
     if missing := [name for name in every if name not in decay]:
         raise Error(
-            f"the optimizer is not given {missing[0]}: give all parameters, and freeze those that are not to be trained "
-            "(from_pretrained(..., freeze=...))"
+            f"the optimizer is not given {missing[0]}: give all parameters, and freeze those that are not to be "
+            "trained (from_pretrained(..., freeze=...))"
         )
     values = {decay[name] for name in every}
     if len(values) == 1:
@@ -100,8 +101,9 @@ class AdamW(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.01,
-        **_: Any,
+        **others: Any,
     ) -> None:
+        refuse_others("AdamW", others, {"foreach", "fused", "capturable"})
         super().__init__(params, "adamw_torch", lr, betas, eps, weight_decay)
 
 
@@ -123,8 +125,9 @@ class Scheduler:
 
 
 def get_scheduler(
-    name: Any, optimizer: Optimizer, num_warmup_steps: int | None = 0, num_training_steps: int | None = 0, **_: Any
+    name: Any, optimizer: Optimizer, num_warmup_steps: int | None = 0, num_training_steps: int | None = 0, **others: Any
 ) -> Scheduler:
+    refuse_others("get_scheduler", others, set())
     return Scheduler(optimizer, getattr(name, "value", name), num_warmup_steps or 0, num_training_steps or 0)
 
 

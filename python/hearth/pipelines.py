@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Callable
 
+from .keywords import refuse_others
 from .lib import _hearth
 from .lib._hearth import Error
 from .modeling import (
@@ -182,12 +183,14 @@ def pipeline(task: str, model: Any = None, tokenizer: Any = None, device: Any = 
 class SentenceTransformer:
     """Embeddings as sentence-transformers computes them: of a folder, or of a name on the Hub."""
 
-    def __init__(self, model_name_or_path: Any, truncate_dim: int | None = None, **_: Any) -> None:
+    def __init__(self, model_name_or_path: Any, truncate_dim: int | None = None, **others: Any) -> None:
+        refuse_others("SentenceTransformer", others, {"device", "local_files_only"})
         self._folder = _hearth.find_model(os.fspath(model_name_or_path))
         self._truncate_dim = truncate_dim
         self._embedders: dict[bool, Any] = {}
 
-    def encode(self, sentences: Any, prompt: str = "", normalize_embeddings: bool = False, **_: Any) -> Any:
+    def encode(self, sentences: Any, prompt: str = "", normalize_embeddings: bool = False, **others: Any) -> Any:
+        refuse_others("encode", others, {"batch_size", "show_progress_bar", "convert_to_numpy", "device"})
         if normalize_embeddings not in self._embedders:
             self._embedders[normalize_embeddings] = _hearth.Embedder(
                 self._folder, None, normalize_embeddings, self._truncate_dim

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any, Sequence
 
+from .keywords import refuse_others
 from .lib import _hearth
 from .lib._hearth import Error
 
 # Tokenizers of these families return token_type_ids in transformers.
 _WITH_TYPES = ("Bert", "Albert", "Electra", "Deberta", "Funnel", "LayoutLM", "MobileBert", "MPNet", "XLNet")
+_WITHOUT_EFFECT = {"use_fast", "trust_remote_code", "local_files_only", "use_auth_token", "legacy", "verbose"}
 _SPECIAL = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 
 
@@ -66,12 +68,21 @@ class Tokenizer:
 
     @classmethod
     def from_pretrained(
-        cls, name: Any, cache_dir: Any = None, token: Any = None, revision: str | None = None, **_: Any
+        cls,
+        name: Any,
+        cache_dir: Any = None,
+        token: Any = None,
+        revision: str | None = None,
+        model_max_length: int | None = None,
+        **others: Any,
     ) -> Tokenizer:
         """The tokenizer of a folder, or of a name on the Hub."""
+        refuse_others("AutoTokenizer.from_pretrained", others, _WITHOUT_EFFECT)
         given = token if isinstance(token, str) else ""
         folder = _hearth.find_model(os.fspath(name), True, os.fspath(cache_dir or ""), given, revision or "")
-        return cls(folder, os.fspath(name))
+        tokenizer = cls(folder, os.fspath(name))
+        tokenizer.model_max_length = model_max_length or tokenizer.model_max_length
+        return tokenizer
 
     def _with_words(self) -> Any:
         if self._words is None:
@@ -95,8 +106,9 @@ class Tokenizer:
         return_special_tokens_mask: bool = False,
         return_offsets_mapping: bool = False,
         add_special_tokens: bool = True,
-        **_: Any,
+        **others: Any,
     ) -> BatchEncoding:
+        refuse_others("a tokenizer", others, {"verbose"})
         if not add_special_tokens:
             raise Error("add_special_tokens=False is not supported: use tokenize() for tokens without special ones")
         alone = isinstance(text, str) or (is_split_into_words and bool(text) and isinstance(text[0], str))

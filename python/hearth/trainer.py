@@ -128,7 +128,7 @@ class Trainer:
 
     def _refresh(self) -> None:
         if self._job is not None:
-            self.state.update(self._job.state())
+            self.state.update(self._job.state() | {"is_world_process_zero": self.is_world_process_zero()})
 
     def _save_beside(self, folder: str) -> None:
         if self.processing_class is not None:

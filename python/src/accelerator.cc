@@ -106,7 +106,8 @@ void bind_accelerator(nb::module_& m) {
                                              .seed = seed};
             new (self) Accelerator(options, alone ? parallel::Team() : process_team());
           },
-          nb::arg("mixed_precision").none(), nb::arg("gradient_accumulation_steps"), nb::arg("seed"), nb::arg("alone"))
+          nb::arg("mixed_precision").none(), nb::arg("gradient_accumulation_steps"), nb::arg("seed"), nb::arg("alone"),
+          WithoutGil())
       .def(
           "prepare_model",
           [](Accelerator& self, const std::shared_ptr<Pretrained>& model) { return self.prepare(model); }, WithoutGil())

@@ -243,6 +243,10 @@ void bind_trainer(nb::module_& m) {
           [](Job* self, std::shared_ptr<models::Pretrained> model, const Settings& settings, const DatasetHandle* train,
              const DatasetHandle* eval, std::int64_t width, nb::object event, nb::object compute_metrics,
              nb::object save_beside) {
+            {
+              const nb::gil_scoped_release without_gil;  // joining the other processes logs
+              process_team(settings.args);
+            }
             new (self) Job(std::move(model), settings, train, eval, width,
                            {std::move(event), std::move(compute_metrics), std::move(save_beside)});
           },

@@ -171,6 +171,17 @@ def test_two_processes(folder, rows, tmp_path):
     assert "ranks [0, 1] losses 4" in printed, printed
 
 
+def test_keywords_that_would_change_the_result_are_refused(classifier, rows):
+    for call, name in (
+        (lambda: hearth.Accelerator(split_batches=True), "split_batches=True"),
+        (lambda: hearth.DataLoader(rows(4), sampler=[0]), "sampler="),
+        (lambda: hearth.AdamW(classifier.parameters(), amsgrad=True), "amsgrad=True"),
+        (lambda: hearth.AutoTokenizer.from_pretrained("x", do_lower_case=True), "do_lower_case=True"),
+    ):
+        with pytest.raises(hearth.Error, match=f"{name}.* is not supported"):
+            call()
+
+
 def test_foreign_objects_are_named():
     with pytest.raises(hearth.Error, match="not builtins.dict"):
         hearth.Accelerator().prepare({})

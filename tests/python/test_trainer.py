@@ -98,7 +98,9 @@ def test_data_of_every_form_gives_the_same_bits(folder, rows, tmp_path):
     try:
         import datasets
 
-        forms["datasets"] = datasets.Dataset.from_dict(columns)
+        forms["datasets"] = datasets.Dataset.from_dict({**columns, "text": ["left alone"] * 16})
+        forms["torch"] = forms["datasets"].with_format("torch")
+        forms["stream"] = forms["datasets"].to_iterable_dataset()
     except ImportError:
         pass
     digests = set()
@@ -229,6 +231,26 @@ def test_ctrl_c_saves_and_the_resumed_run_has_the_same_bits(folder, rows, tmp_pa
     assert (tmp_path / "stopped" / "checkpoint-6").is_dir()
     assert run("stopped", "resumed").returncode == 0
     assert sha256(tmp_path / "stopped") == sha256(tmp_path / "whole")
+
+
+def test_two_processes(folder, rows, tmp_path):
+    (tmp_path / "rows.json").write_text(json.dumps(rows(32)))
+    script = tmp_path / "train.py"
+    script.write_text(textwrap.dedent(f"""
+        import json, hearth
+        class Say(hearth.TrainerCallback):
+            def on_train_end(self, args, state, control, **kwargs):
+                print("first" if state.is_world_process_zero else "second", "of", args.world_size, flush=True)
+        args = hearth.TrainingArguments({str(tmp_path / "out")!r}, num_train_epochs=2, per_device_train_batch_size=4)
+        model = hearth.AutoModelForSequenceClassification.from_pretrained({folder!r}, num_labels=2)
+        rows = json.load(open({str(tmp_path / "rows.json")!r}))
+        count = lambda prediction: {{"count": len(prediction.label_ids)}}
+        trainer = hearth.Trainer(model, args, train_dataset=rows, eval_dataset=rows, callbacks=[Say], compute_metrics=count)
+        print("steps", trainer.train().global_step, "rows", trainer.evaluate()["eval_count"])
+        """))
+    printed = program("launch", "--num_processes", "2", script)
+    assert "first of 2" in printed and "second of 2" in printed and printed.count("steps 8 rows 32") == 2, printed
+    assert (tmp_path / "out" / "checkpoint-8" / "model.safetensors").exists()
 
 
 def test_mistakes_are_sentences(classifier, tmp_path):
