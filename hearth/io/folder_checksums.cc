@@ -31,6 +31,11 @@ Contents contents_of(const std::filesystem::path& path) {
   return contents;
 }
 
+bool is_inside(const std::filesystem::path& name) {
+  const std::filesystem::path plain = name.lexically_normal();
+  return plain.is_relative() && plain.has_filename() && *plain.begin() != "..";
+}
+
 void verify_file(const std::filesystem::path& path, const Json& expected, const std::string& list) {
   check(std::filesystem::exists(path), "{} is missing, but {} names it", path.string(), list);
   const Contents found = contents_of(path);
@@ -45,10 +50,11 @@ void verify_file(const std::filesystem::path& path, const Json& expected, const 
 
 void write_checksums(const std::filesystem::path& folder) {
   std::map<std::string, Json> files;  // sorted by name
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (!entry.is_regular_file() || entry.path().filename() == kChecksumsFile) continue;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().lexically_relative(folder).generic_string();
+    if (!entry.is_regular_file() || name == kChecksumsFile) continue;
     const Contents contents = contents_of(entry.path());
-    files[entry.path().filename().string()] = {{"size", contents.size}, {"checksum", contents.checksum}};
+    files[name] = {{"size", contents.size}, {"checksum", contents.checksum}};
   }
   replace_file(folder / kChecksumsFile, dump_json({{"files", files}}, 2) + "\n");
 }
@@ -60,8 +66,10 @@ void verify_checksums(const std::filesystem::path& folder) {
   const Json json = parse_json_strict(read_file(path), list);
   const auto files = json.find("files");
   check(files != json.end() && files->is_object(), "{} lacks the object \"files\"", list);
-  for (const auto& [name, expected] : files->get_ref<const Json::object_t&>())
-    verify_file(folder / std::filesystem::path(name).filename(), expected, list);
+  for (const auto& [name, expected] : files->get_ref<const Json::object_t&>()) {
+    check(is_inside(name), "{} names {}, which is not a file inside its folder", list, name);
+    verify_file(folder / name, expected, list);
+  }
 }
 
 }  // namespace hearth::io

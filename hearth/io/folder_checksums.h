@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-// The file checksums.json of a folder: size and checksum of every other file in it, so that a file that was cut, lost
-// or changed is noticed when the folder is read.
+// The file checksums.json of a folder: size and checksum of every other file in it and in its subfolders, so that a
+// file that was cut, lost or changed is noticed when the folder is read.
 namespace hearth::io {
 
 inline constexpr const char* kChecksumsFile = "checksums.json";

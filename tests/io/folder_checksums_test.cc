@@ -12,7 +12,8 @@ class FolderChecksums : public TemporaryFolder {
   void SetUp() override {
     replace_file(folder_ / "a", std::string(3 << 20, 'a') + "tail");
     replace_file(folder_ / "b", "");
-    io::create_directories(folder_ / "inner");
+    io::create_directories(folder_ / "inner" / "empty");
+    replace_file(folder_ / "inner" / "c", "in a subfolder");
     write_checksums(folder_);
   }
   std::string fault() const {
@@ -25,7 +26,8 @@ TEST_F(FolderChecksums, AGoodFolderPasses) {
   replace_file(folder_ / "added", "later");
   EXPECT_EQ(fault(), "");
   const Json files = read_json(folder_ / kChecksumsFile).at("files");
-  EXPECT_EQ(files.size(), 2u);
+  EXPECT_EQ(files.size(), 3u);
+  EXPECT_EQ(files.at("inner/c").at("size"), 14);
   EXPECT_EQ(files.at("a").at("size"), (3 << 20) + 4);
   write_checksums(folder_);  // again: the list is no part of itself
   EXPECT_EQ(fault(), "");
@@ -52,6 +54,20 @@ TEST_F(FolderChecksums, ACutOrMissingFileIsNoticed) {
   EXPECT_TRUE(contains(fault(), "a has 2097152 bytes, but "));
   std::filesystem::remove(folder_ / "a");
   EXPECT_TRUE(contains(fault(), "a is missing, but "));
+}
+
+TEST_F(FolderChecksums, FilesOfSubfoldersCount) {
+  replace_file(folder_ / "inner" / "c", "in a Subfolder");
+  EXPECT_TRUE(contains(fault(), (folder_ / "inner/c").string() + " does not have the checksum"));
+  std::filesystem::remove_all(folder_ / "inner");
+  EXPECT_TRUE(contains(fault(), "inner/c is missing, but "));
+}
+
+TEST_F(FolderChecksums, NamesThatLeaveTheFolderAreRefused) {
+  for (const char* name : {"../a", "inner/../../a", "/etc/passwd", "..", ".", ""}) {
+    replace_file(folder_ / kChecksumsFile, dump_json({{"files", {{name, {{"size", 1}, {"checksum", ""}}}}}}, kOneLine));
+    EXPECT_TRUE(contains(fault(), "which is not a file inside its folder")) << name;
+  }
 }
 
 TEST_F(FolderChecksums, ADamagedListIsNoticed) {
