@@ -15,9 +15,8 @@ constexpr std::size_t kShortestBar = 10, kLongestBar = 24;
 constexpr char kSeparator = '\x1f';
 constexpr std::string_view kMark = "\x1fprogress\x1f";
 
-// The share that is done, in `parts`, rounded down: 100% only at the end, or without a total.
+// The share of the total that is done, in `parts`, rounded down: 100% only at the end.
 std::int64_t in_parts(const ProgressLine& line, std::int64_t parts) {
-  if (line.total <= 0) return parts;
   const double share = static_cast<double>(line.done) / static_cast<double>(line.total);
   return static_cast<std::int64_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(parts));
 }
@@ -29,12 +28,12 @@ std::string clock_text(std::int64_t seconds) {
 
 std::string percent_text(const ProgressLine& line) { return fmt::format("{}%", in_parts(line, 100)); }
 std::string count_text(const ProgressLine& line) {
-  return line.total > 0 ? fmt::format("{}/{}", line.done, line.total) : fmt::format("{}", line.done);
+  return line.has_total() ? fmt::format("{}/{}", line.done, line.total) : fmt::format("{}", line.done);
 }
 std::string left_text(const ProgressLine& line) { return clock_text(line.seconds_left) + " left"; }
 
 std::string numbers(const ProgressLine& line) {
-  if (line.total <= 0) return fmt::format("{} [{} elapsed]", count_text(line), clock_text(line.seconds));
+  if (!line.has_total()) return fmt::format("{} [{} elapsed]", count_text(line), clock_text(line.seconds));
   return fmt::format("{:>4} {} [{} elapsed, {}]", percent_text(line), count_text(line), clock_text(line.seconds),
                      left_text(line));
 }
@@ -72,6 +71,11 @@ std::string fitted(const ProgressLine& line, std::size_t columns) {
   const std::string title = shortened(line.title, room / 3);
   const std::string tail = numbers(line);
 
+  if (!line.has_total()) {
+    const std::string text = fmt::format("{} {}", title, tail);
+    if (columns_of(text) <= room) return text + fitting_details(line, room - columns_of(text));
+    return count_text(line).substr(0, room);
+  }
   const std::size_t without_bar = columns_of(title) + 1 + 2 + 1 + tail.size();  // space, the bar's two ends, space
   if (without_bar + kShortestBar <= room) {
     const std::string details = fitting_details(line, room - without_bar - kShortestBar);

@@ -17,10 +17,12 @@ struct ProgressLine {
   };
 
   std::string title;
-  std::int64_t done = 0, total = 0;
+  std::int64_t done = 0, total = 0;  // total 0: not known, so there is no bar and no percentage
   std::int64_t seconds = 0, seconds_left = 0;
   std::vector<std::string> details;  // the most important first: "loss 1.23"
   Moment moment = Moment::passing;
+
+  bool has_total() const { return total > 0; }
 };
 
 // The line for a terminal of so many columns. It never reaches the last column, so that no terminal wraps it. Where

@@ -71,11 +71,18 @@ TEST(ProgressLine, OneHundredPercentMeansAllIsDone) {
   line.done = 1000;
   EXPECT_EQ(fitted(line, 6), "100%");
   EXPECT_NE(fitted(line, 200).find("|########################| 100% 1000/1000"), std::string::npos);
-  line.total = line.done = 0;
-  EXPECT_EQ(fitted(line, 6), "100%");
   line.done = 5;  // more than was announced
   line.total = 4;
   EXPECT_EQ(fitted(line, 6), "100%");
+}
+
+TEST(ProgressLine, WithoutATotalOnlyCounts) {
+  const ProgressLine line{"tokenising", 4096, 0, 70, 0, {"5 files"}, {}};
+  EXPECT_EQ(fitted(line, 80), "tokenising 4096 [01:10 elapsed] 5 files");
+  EXPECT_EQ(fitted(line, 35), "tokenising 4096 [01:10 elapsed]");
+  EXPECT_EQ(fitted(line, 12), "4096");
+  EXPECT_EQ(fitted(line, 3), "40");
+  EXPECT_EQ(plain_text(line), "tokenising: 4096 [01:10 elapsed] 5 files");
 }
 
 TEST(ProgressLine, PlainText) {
