@@ -33,7 +33,7 @@ Contents contents_of(const std::filesystem::path& path) {
 
 bool is_inside(const std::filesystem::path& name) {
   const std::filesystem::path plain = name.lexically_normal();
-  return plain.is_relative() && plain.has_filename() && *plain.begin() != "..";
+  return plain.is_relative() && plain.has_filename() && plain != "." && *plain.begin() != "..";
 }
 
 void verify_file(const std::filesystem::path& path, const Json& expected, const std::string& list) {
