@@ -17,8 +17,8 @@
 namespace hearth::report {
 namespace {
 
-constexpr double kLeastPause = 2;        // seconds between two renewals
-constexpr double kPausePerWrite = 1000;  // a write that takes a millisecond is followed by a second without one
+constexpr double kLeastPause = 2;     // seconds between two renewals
+constexpr double kWriteShare = 1e-3;  // of the time of a run, for all of them
 constexpr std::size_t kLongestText = 1200;
 
 io::Json settings_json(const std::vector<Arguments::Resolved>& settings) {
@@ -127,11 +127,11 @@ void HtmlReport::note_steps(const StepFacts& steps) {
 void HtmlReport::step(const TrainingProgress& progress) {
   if (progress.steps == nullptr) return;
   record_.curve.add(progress.global_step, seconds_before_ + since_begin_.seconds(), *progress.steps);
-  const bool is_last = progress.global_step >= progress.max_steps;
-  if (since_write_.seconds() < pause_ && !is_last) return;
+  const bool is_last = progress.global_step >= progress.max_steps, writes = may_write();
+  if (!writes && !is_last) return;
   note(progress);
   note_steps(*progress.steps);
-  write();
+  if (writes) write();
 }
 
 void HtmlReport::row(const TrainingProgress& progress, const Metrics& row) {
@@ -157,13 +157,19 @@ void HtmlReport::end(const TrainingProgress& progress, Ending ending) {
   write();
 }
 
+bool HtmlReport::may_write() const {
+  return since_write_.seconds() >= kLeastPause &&
+         all_writes_ + last_write_ <= kWriteShare * since_begin_.seconds();  // the next one takes as long as the last
+}
+
 void HtmlReport::write() {
   const Timer timer;
   record_.updated = unix_seconds();
   const io::Json json = record_.to_json();
   io::renew_file(facts_.output_dir / kRecordFile, io::dump_json(json, io::kOneLine) + "\n");
   io::renew_file(facts_.output_dir / kPageFile, page_of(std::vector{json}));
-  pause_ = std::max(kLeastPause, kPausePerWrite * timer.seconds());
+  last_write_ = timer.seconds();
+  all_writes_ += last_write_;
   since_write_.restart();
 }
 

@@ -9,8 +9,8 @@ namespace hearth::report {
 inline constexpr const char* kPageFile = "report.html";
 
 // One page about the run in output_dir/report.html and its numbers in report.json, both renewed while it trains: at
-// most every two seconds, and so rarely that writing takes less than a thousandth of the time. A resumed run continues
-// the curves of the report that it finds.
+// most every two seconds, and so rarely that all writing takes less than a thousandth of the time since it began. A
+// resumed run continues the curves of the report that it finds.
 class HtmlReport final : public Reporter {
  public:
   explicit HtmlReport(RunFacts facts) : facts_(std::move(facts)) {}
@@ -24,6 +24,7 @@ class HtmlReport final : public Reporter {
   void continue_record(const TrainingProgress& progress);
   void note(const TrainingProgress& progress);
   void note_steps(const StepFacts& steps);
+  bool may_write() const;
   void write();
 
   const RunFacts facts_;
@@ -31,7 +32,7 @@ class HtmlReport final : public Reporter {
   double seconds_before_ = 0;  // of training, before it was resumed
   std::int64_t first_step_ = 0;
   Timer since_begin_, since_write_;
-  double pause_ = 0;  // seconds until the next write
+  double last_write_ = 0, all_writes_ = 0;  // seconds
 };
 
 }  // namespace hearth::report
