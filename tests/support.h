@@ -13,6 +13,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
+#include "tests/paths.h"
 
 #if defined(__has_feature)
 #define HEARTH_TEST_FEATURE(name) __has_feature(name)
@@ -98,7 +99,7 @@ inline testing::AssertionResult contains(const std::string& text, std::string_vi
   return testing::AssertionFailure() << "\"" << text << "\" does not contain \"" << part << "\"";
 }
 
-inline std::filesystem::path fixture(std::string_view name) { return std::filesystem::path(HEARTH_FIXTURES) / name; }
+inline std::filesystem::path fixture(std::string_view name) { return std::filesystem::path(kFixturesFolder) / name; }
 
 inline std::filesystem::path folder_in(const char* variable) {
   const char* folder = std::getenv(variable);

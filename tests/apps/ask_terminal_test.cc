@@ -25,7 +25,7 @@ class Session {
     std::vector<char*> words{const_cast<char*>("hearth")};
     for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
-    if (chdir(folder.c_str()) == 0) execv(HEARTH_PROGRAM, words.data());
+    if (chdir(folder.c_str()) == 0) execv(kProgram, words.data());
     _exit(127);
   }
   ~Session() { close(terminal_); }

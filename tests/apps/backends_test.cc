@@ -16,7 +16,7 @@ struct Backend {
   std::string library;   // that it must have loaded
 };
 
-const std::string kBackendsFolder = (fs::path(HEARTH_PROGRAM).parent_path().parent_path() / "backends/bin").string();
+const std::string kBackendsFolder = (fs::path(kProgram).parent_path().parent_path() / "backends/bin").string();
 
 const Backend kBackends[] = {
     {"gloo", "gloo", "", "libgloo.so"},

@@ -6,7 +6,7 @@
 namespace hearth {
 namespace {
 
-const fs::path kTexts = fs::path(HEARTH_FIXTURES) / "text_classification";
+const fs::path kTexts = fs::path(kFixturesFolder) / "text_classification";
 
 class ClassifyTest : public ProgramTest {
  protected:

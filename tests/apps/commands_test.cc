@@ -141,7 +141,7 @@ TEST_F(Commands, ACapThatDoesNotExistIsAnError) {
 }
 
 TEST_F(Commands, VerifyChecksGoldenFiles) {
-  const std::string goldens = (fs::path(HEARTH_FIXTURES) / "goldens").string();
+  const std::string goldens = (fs::path(kFixturesFolder) / "goldens").string();
   const Outcome outcome = hearth("verify --quiet --num_threads 1 " + goldens);
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, " checks made, 0 failed, not known: 0")) << outcome.out;

@@ -14,7 +14,7 @@
 namespace hearth {
 
 inline bool has_plugin(const std::string& name) {
-  const fs::path build = fs::path(HEARTH_PROGRAM).parent_path().parent_path();
+  const fs::path build = fs::path(kProgram).parent_path().parent_path();
   return fs::exists(build / "lib/hearth" / ("libhearth_comm_" + name + ".so"));
 }
 
@@ -29,8 +29,7 @@ class Job {
       const std::string command = fmt::format(
           "cd {0} && exec env HEARTH_CACHE={0}/.cache RANK={1} WORLD_SIZE={2} LOCAL_RANK={1} LOCAL_WORLD_SIZE={2} "
           "MASTER_ADDR=127.0.0.1 MASTER_PORT={3} {4} {5} {6} > .out{1} 2> .err{1} < /dev/null",
-          folder.string(), rank, size, port, variables, HEARTH_PROGRAM,
-          arguments_by_rank[static_cast<std::size_t>(rank)]);
+          folder.string(), rank, size, port, variables, kProgram, arguments_by_rank[static_cast<std::size_t>(rank)]);
       const pid_t pid = ::fork();
       if (pid == 0) {
         ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);

@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-const fs::path kMaskedLm = fs::path(HEARTH_FIXTURES) / "masked_lm";
+const fs::path kMaskedLm = fs::path(kFixturesFolder) / "masked_lm";
 
 class RunMlm : public ProgramTest {
  protected:

@@ -20,7 +20,7 @@ namespace hearth {
 
 namespace fs = std::filesystem;
 
-inline const fs::path kFixtures = fs::path(HEARTH_FIXTURES) / "apps";
+inline const fs::path kFixtures = fs::path(kFixturesFolder) / "apps";
 
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -65,10 +65,9 @@ struct Outcome {
 // whole command with a semicolon or a pipe.
 inline Outcome run_program(const fs::path& folder, const std::string& arguments, const std::string& before = "") {
   const fs::path out = folder / ".out", err = folder / ".err";
-  const std::string command = "cd " + folder.string() +
-                              " && { export HF_HUB_OFFLINE=1 HEARTH_CACHE=" + (folder / ".cache").string() + "; " +
-                              before + " " + HEARTH_PROGRAM + " " + arguments + "; } > " + out.string() + " 2> " +
-                              err.string() + " < /dev/null";
+  const std::string command =
+      "cd " + folder.string() + " && { export HF_HUB_OFFLINE=1 HEARTH_CACHE=" + (folder / ".cache").string() + "; " +
+      before + " " + kProgram + " " + arguments + "; } > " + out.string() + " 2> " + err.string() + " < /dev/null";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 255, io::read_file(out), io::read_file(err)};
 }

@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-const fs::path kTexts = fs::path(HEARTH_FIXTURES) / "text_classification";
+const fs::path kTexts = fs::path(kFixturesFolder) / "text_classification";
 
 struct Case {
   const char *name, *command, *model, *data, *flags, *predictions;
@@ -127,7 +127,7 @@ TEST_F(TextClassificationProgram, ConfigOfTheModel) {
 }
 
 TEST_F(TextClassificationProgram, MnliMetricsAndPredictions) {
-  const fs::path glue = fs::path(HEARTH_FIXTURES) / "glue";
+  const fs::path glue = fs::path(kFixturesFolder) / "glue";
   fs::copy(glue / "mnli_dev.tsv", folder() / "dev_matched.tsv");
   fs::copy(glue / "mnli_dev.tsv", folder() / "dev_mismatched.tsv");
   fs::copy(glue / "mnli_test.tsv", folder() / "test_matched.tsv");

@@ -46,9 +46,8 @@ TEST_P(TrainerGolden, TwentySteps) {
   write_start_model(data, finetune, work / "model");
 
   const std::string command =
-      std::string("HEARTH_CACHE=") + (work / "cache").string() + " " + HEARTH_PROGRAM +
-      " run_qa --model_name_or_path " + (work / "model").string() + " --train_file " +
-      (data / "squad" / "train.json").string() +
+      std::string("HEARTH_CACHE=") + (work / "cache").string() + " " + kProgram + " run_qa --model_name_or_path " +
+      (work / "model").string() + " --train_file " + (data / "squad" / "train.json").string() +
       " --do_train --per_device_train_batch_size 12 --learning_rate 3e-5 --max_steps 20 --max_seq_length 384"
       " --doc_stride 128 --logging_steps 1 --save_strategy no --disable_tqdm True"
       " --config_overrides hidden_dropout_prob=0,attention_probs_dropout_prob=0 --output_dir " +

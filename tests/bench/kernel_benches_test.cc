@@ -6,6 +6,7 @@
 #include "hearth/cpu/parallel.h"
 #include "hearth/io/json.h"
 #include "tests/bench/small_model.h"
+#include "tests/paths.h"
 
 namespace hearth::bench {
 namespace {
@@ -55,7 +56,7 @@ TEST_F(SmallModel, OpsAreHeldAgainstCopyAndProduct) {
 }
 
 TEST_F(SmallModel, TokenizesTextAndQuestions) {
-  const std::string fixtures = HEARTH_FIXTURES;
+  const std::string fixtures = kFixturesFolder;
   TokenizeBenchOptions options;
   options.vocab = fixtures + "/qa/vocab.txt";
   options.rounds = 1;

@@ -7,6 +7,7 @@
 #include "hearth/comm/thread_world.h"
 #include "hearth/io/json.h"
 #include "tests/bench/small_model.h"
+#include "tests/paths.h"
 
 namespace hearth::bench {
 namespace {
@@ -118,7 +119,7 @@ TEST(GemmCeilingTest, ProductsAreThoseOfTheModelsOperationCount) {
 }
 
 std::pair<int, std::string> run_program(const std::string& words) {
-  std::FILE* pipe = popen((std::string(HEARTH_PROGRAM) + " bench " + words + " 2>&1").c_str(), "r");
+  std::FILE* pipe = popen((std::string(kProgram) + " bench " + words + " 2>&1").c_str(), "r");
   std::string output;
   std::array<char, 4096> buffer;
   for (std::size_t count; (count = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)

@@ -19,7 +19,7 @@ World rank_of_two(int rank) { return {rank, 2, rank, 2, Launcher::environment}; 
 std::vector<std::string> messages_of(int count, const std::function<World(int)>& world_of) {
   const std::string port = std::to_string(launch::free_port());
   return run_processes(count, [&](int process) {
-    setenv("HEARTH_PLUGIN_PATH", HEARTH_FAKE_PLUGINS "/good", 1);
+    setenv("HEARTH_PLUGIN_PATH", (std::string(kFakePluginsFolder) + "/good").c_str(), 1);
     setenv("MASTER_PORT", port.c_str(), 1);
     unsetenv("MASTER_ADDR");
     const World world = world_of(process);
@@ -74,7 +74,7 @@ TEST(Connect, RefusesAStoreWithoutANumberOfProcesses) {
         std::pair("job/number of processes", std::string("many"))})
     server.set(key, value);
   const auto messages = run_processes(1, [&](int) {
-    setenv("HEARTH_PLUGIN_PATH", HEARTH_FAKE_PLUGINS "/good", 1);
+    setenv("HEARTH_PLUGIN_PATH", (std::string(kFakePluginsFolder) + "/good").c_str(), 1);
     setenv("MASTER_PORT", std::to_string(server.port()).c_str(), 1);
     ConnectOptions options;
     options.backend = "gloo";

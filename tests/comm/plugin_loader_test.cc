@@ -18,10 +18,10 @@ class PluginLoader : public TemporaryFolder {
  protected:
   ~PluginLoader() override { unsetenv("HEARTH_PLUGIN_PATH"); }
   static void look_in(const std::string& folder) {
-    setenv("HEARTH_PLUGIN_PATH", (std::string(HEARTH_FAKE_PLUGINS) + "/" + folder).c_str(), 1);
+    setenv("HEARTH_PLUGIN_PATH", (std::string(kFakePluginsFolder) + "/" + folder).c_str(), 1);
   }
   static std::filesystem::path fake(const std::string& folder) {
-    return std::filesystem::path(HEARTH_FAKE_PLUGINS) / folder / "libhearth_comm_gloo.so";
+    return std::filesystem::path(kFakePluginsFolder) / folder / "libhearth_comm_gloo.so";
   }
   static std::string refusal(const std::string& folder) {
     look_in(folder);
@@ -37,7 +37,7 @@ class PluginLoader : public TemporaryFolder {
 
 TEST_F(PluginLoader, FindsPlugins) {
   look_in("good");
-  EXPECT_EQ(find_plugin("gloo", Launcher::none), std::string(HEARTH_FAKE_PLUGINS) + "/good/libhearth_comm_gloo.so");
+  EXPECT_EQ(find_plugin("gloo", Launcher::none), std::string(kFakePluginsFolder) + "/good/libhearth_comm_gloo.so");
   EXPECT_STREQ(load_plugin("gloo", World{}).library, "the store");
   EXPECT_EQ(gloo().library, "the store");
   EXPECT_EQ(gloo().problem, "");

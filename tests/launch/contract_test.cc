@@ -121,7 +121,7 @@ TEST_F(Contract, TwoRanksTrainAsUnderMpirun) {
 
 TEST_F(Contract, OneProcessMayLaunchAWorld) {
   const Outcome outcome =
-      launch("-q --num_processes 1 " HEARTH_PROGRAM " launch -q --num_processes 2 --main_process_port 0 " +
+      launch(std::string("-q --num_processes 1 ") + kProgram + " launch -q --num_processes 2 --main_process_port 0 " +
              std::string("--mixed_precision bf16 --ipex ") + contract_printer());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   expect_world(contract(1), 1, 2, 1, 2);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hearth/base/error.h"
+#include "tests/paths.h"
 
 namespace hearth::launch {
 
@@ -35,7 +36,7 @@ class Conversation {
       std::vector<char*> arguments{const_cast<char*>("hearth")};
       for (std::string& word : words) arguments.push_back(word.data());
       arguments.push_back(nullptr);
-      execv(HEARTH_PROGRAM, arguments.data());
+      execv(kProgram, arguments.data());
       _exit(127);
     }
     output_ = input_;

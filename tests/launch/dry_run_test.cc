@@ -156,8 +156,7 @@ TEST_F(DryRun, TargetsOfAllKinds) {
   EXPECT_TRUE(contains(launch("--dry_run x.py --y").out, "\n  python3 -u x.py --y\n"));
   EXPECT_TRUE(contains(launch("--dry_run -m pkg.mod --y").out, "\n  python3 -u -m pkg.mod --y\n"));
   EXPECT_TRUE(contains(launch("--dry_run --no_python x.py --y").out, "\n  x.py --y\n"));
-  EXPECT_TRUE(
-      contains(launch("--dry_run run_qa a.json").out, std::string("\n  ") + HEARTH_PROGRAM + " run_qa a.json\n"));
+  EXPECT_TRUE(contains(launch("--dry_run run_qa a.json").out, std::string("\n  ") + kProgram + " run_qa a.json\n"));
   EXPECT_EQ(launch("--dry_run y.py").error(), "there is no script y.py");
 }
 

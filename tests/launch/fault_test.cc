@@ -69,7 +69,7 @@ TEST_F(Faults, RanksEndAlsoWhereTheirEndsAreIgnored) {
 
 TEST_F(Faults, ALauncherInsideOneThatIsSupervised) {
   const std::string port = " --main_process_port " + std::to_string(launch::free_port());
-  const std::string inner = std::string(HEARTH_PROGRAM) + " launch -q --num_processes 2" + port + " true";
+  const std::string inner = std::string(kProgram) + " launch -q --num_processes 2" + port + " true";
   const Outcome outcome = launch("-q --num_processes 1 --max_restarts 1 " + inner);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
@@ -193,7 +193,7 @@ TEST_F(Faults, ARestartOfRunQaResumes) {
 class TrainingFaults : public Faults {
  protected:
   void SetUp() override {
-    const fs::path plugins = fs::path(HEARTH_PROGRAM).parent_path().parent_path() / "lib/hearth";
+    const fs::path plugins = fs::path(kProgram).parent_path().parent_path() / "lib/hearth";
     if (!fs::exists(plugins / "libhearth_comm_gloo.so")) GTEST_SKIP() << "the plug-in gloo was not built";
   }
   static std::string run_qa(const std::string& flags) {

@@ -21,7 +21,7 @@
 namespace hearth::models {
 
 inline std::filesystem::path golden(const std::string& name) {
-  return std::filesystem::path(HEARTH_FIXTURES) / "goldens" / "models" / name;
+  return std::filesystem::path(kFixturesFolder) / "goldens" / "models" / name;
 }
 
 using Weights = std::map<std::string, Tensor>;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "hearth/kernels/gemm/gemm.h"
+#include "tests/paths.h"
 
 namespace hearth::ops {
 namespace {
@@ -25,7 +26,7 @@ TEST(Precision, ActivationsAreNarrowAndWhatAddsUpIsNot) {
 }
 
 TEST(Precision, TheDocumentShowsTheTable) {
-  const auto path = std::filesystem::path(HEARTH_FIXTURES) / ".." / ".." / "docs" / "precision.md";
+  const auto path = std::filesystem::path(kFixturesFolder) / ".." / ".." / "docs" / "precision.md";
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   for (const PrecisionRow& row : kPrecision) {

@@ -17,7 +17,7 @@ namespace {
 using Support = Arguments::Support;
 using Names = std::vector<std::string>;
 
-const std::filesystem::path kPage = std::filesystem::path(HEARTH_FIXTURES) / "../../docs/compatibility.md";
+const std::filesystem::path kPage = std::filesystem::path(kFixturesFolder) / "../../docs/compatibility.md";
 constexpr std::string_view kBegin = "<!-- flags: begin -->\n", kEnd = "<!-- flags: end -->\n";
 
 Names names_in(const char* file) {

@@ -15,7 +15,7 @@
 
 namespace hearth::tokenizer {
 
-inline const std::filesystem::path kFixtures = std::filesystem::path(HEARTH_FIXTURES) / "tokenizer";
+inline const std::filesystem::path kFixtures = std::filesystem::path(kFixturesFolder) / "tokenizer";
 
 inline PipelineTokenizer bert_tokenizer(Vocabulary vocabulary, const NormalizerOptions& options = {}) {
   return PipelineTokenizer(bert_config(std::move(vocabulary), options, "the vocabulary"));

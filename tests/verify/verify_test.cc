@@ -7,6 +7,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/io/safetensors.h"
+#include "tests/paths.h"
 #include "tests/verify/outcome.h"
 
 namespace hearth::verify {
@@ -27,7 +28,7 @@ TEST(Verify, PassesOnTheModelsOfTheRepository) {
 
 TEST(Verify, AFolderWithoutGoldensIsAnError) {
   Report report([](bool, std::string_view) {});
-  EXPECT_THROW(verify_set(fs::path(HEARTH_FIXTURES) / "nowhere", report), Error);
+  EXPECT_THROW(verify_set(fs::path(kFixturesFolder) / "nowhere", report), Error);
 }
 
 using EmbeddingGolden = TemporaryFolder;
