@@ -30,8 +30,9 @@ TWO_RANKS = ["launch", "--num_processes", "2", "--num_cpu_threads_per_process", 
 KINDS = {
     "one": ([], ["--save_steps", "1", "--num_threads", "1"]),
     "rotation": ([], ["--save_steps", "2", "--save_total_limit", "2", "--num_threads", "1", "--bf16"]),
-    "two_ranks": (TWO_RANKS, ["--save_steps", "2", "--save_total_limit", "2"]),
-    "sharded": (TWO_RANKS, ["--save_steps", "2", "--sharded_optimizer"]),
+    "two_ranks": (TWO_RANKS, ["--save_steps", "2", "--save_total_limit", "2"]),  # over shared memory
+    "gloo": (TWO_RANKS, ["--save_steps", "2", "--save_total_limit", "2", "--ddp_backend", "gloo"]),
+    "sharded": (TWO_RANKS, ["--save_steps", "2", "--sharded_optimizer", "--ddp_backend", "gloo"]),
     "pytorch": (TWO_RANKS, ["--save_steps", "2", "--sharded_optimizer", "--save_format", "pytorch"]),
 }
 
