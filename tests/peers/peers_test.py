@@ -24,9 +24,8 @@ def setUpModule():
     hearth = runs.Hearth(PROGRAM, pathlib.Path(place.name))
     hearth.make_start_models()
     for family in runs.CONFIGS:
-        # Version 5 numbers the parameters of RoBERTa's embeddings in another order.
-        is_moved = "roberta" in family and transformers.__version__ >= "5"
-        hearth.train(f"{family}-start", family, f"--save_format {'pytorch_v5' if is_moved else 'pytorch'}")
+        version = "pytorch" if transformers.__version__ < "5" else "pytorch_v5"
+        hearth.train(f"{family}-start", family, f"--save_format {version}")
         hearth.evaluate(family, f"{family}-answers")
 
 
@@ -255,6 +254,7 @@ class Roberta(Exchange, unittest.TestCase):
     family = "roberta"
 
 
+@unittest.skipUnless(transformers.__version__ < "5", "its tokenizer in transformers 5 has one </s> between two texts")
 class XlmRoberta(Exchange, unittest.TestCase):
     family = "xlm-roberta"
 
