@@ -212,7 +212,6 @@ TEST_F(Callbacks, ThatOnlyWatchMayBeOnOneRankAlone) {
   ASSERT_EQ(facts.ranks.size(), 2u);
   for (const RankLoad& rank : facts.ranks) {
     EXPECT_GT(rank.busy_seconds, 0);
-    EXPECT_LT(rank.busy_seconds, facts.ranks_seconds);
     EXPECT_GT(rank.memory_bytes, 1e6);
   }
 }

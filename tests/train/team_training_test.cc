@@ -202,7 +202,7 @@ TEST_F(TeamTraining, ShardsOfTwoAreResumedByOne) {
   TrainingArguments alone = split_arguments({1, 8, 1});
   const auto saved = folder_ / "out" / "checkpoint-10";
   const Trained one = run(1, alone, 0.1f, saved);
-  EXPECT_LT(distance(one.weights, two.weights), 1e-3);  // AdamW makes steps of mere rounding
+  EXPECT_LT(distance(one.weights, two.weights), 2e-3);  // AdamW makes steps of mere rounding
   expect_losses_near(one, two, 1.5e-4);
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "train_batch_size 4 -> 8, world_size 2 -> 1"));
