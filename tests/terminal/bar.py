@@ -63,7 +63,9 @@ class Window:
 
     def find_bar(self, title):
         """The bar with this title, or "", and what is wrong with it."""
-        lines = list(itertools.takewhile(lambda line: not line.endswith("Summary"), self.lines()))
+        # The terminal wraps finished bars, such as those of tokenising, when it gets narrower.
+        training = itertools.dropwhile(lambda line: "Running training" not in line, self.lines())
+        lines = list(itertools.takewhile(lambda line: not line.endswith("Summary"), training))
         shown = [line for line in lines if PARTS.search(line) and not line.startswith(("[0] {", "{"))]
         for line in shown:
             if not BAR.fullmatch(line) or len(line) >= self.columns:
@@ -122,7 +124,7 @@ class Training:
 
     def endless(self):
         """Trains until Ctrl-C."""
-        return [*self.words, "--max_steps", "10000000", "--logging_steps", "20"]
+        return [*self.words, "--max_steps", "10000000", "--logging_steps", "400"]
 
     def short(self):
         return [*self.words, "--max_steps", "20", "--logging_steps", "5"]
