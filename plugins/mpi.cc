@@ -195,7 +195,7 @@ class MpiBackend : public Backend {
 
   // The values that the other ranks have for a piece of this rank's part, by rank. Valid until the next call.
   const char* pieces_of_others(const void* whole, std::size_t count, std::size_t offset, std::size_t piece, Type type) {
-    auto& [counts, from, to, pieces] = exchange_;
+    std::vector<int>&counts = exchange_.counts, &from = exchange_.from, &to = exchange_.to;
     counts.assign(world_.size, int(piece));
     counts[world_.rank] = 0;
     from.resize(world_.size);
@@ -204,7 +204,7 @@ class MpiBackend : public Backend {
       from[rank] = int(rank * count + offset);
       to[rank] = int((rank > world_.rank ? rank - 1 : rank) * piece);
     }
-    char* const received = pieces.with_size((world_.size - 1) * piece * bytes_of(type));
+    char* const received = exchange_.pieces.with_size((world_.size - 1) * piece * bytes_of(type));
     run("MPI_Ialltoallv", [&](MPI_Request* request) {
       return MPI_Ialltoallv(whole, counts.data(), from.data(), type_of(type), received, counts.data(), to.data(),
                             type_of(type), MPI_COMM_WORLD, request);

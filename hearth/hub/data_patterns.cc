@@ -33,9 +33,8 @@ using Parts = std::vector<std::string>;
 Parts parts_of(std::string_view path) {
   Parts parts = split(path, '/');
   // Two stars after two stars mean nothing more, and would take exponential time.
-  const auto [end, last] =
-      std::ranges::unique(parts, [](const auto& a, const auto& b) { return a == "**" && b == "**"; });
-  parts.erase(end, last);
+  const auto both_stars = [](const auto& a, const auto& b) { return a == "**" && b == "**"; };
+  parts.erase(std::unique(parts.begin(), parts.end(), both_stars), parts.end());
   return parts;
 }
 

@@ -225,7 +225,7 @@ class CtcDecoder final : public Decoder {
   CtcDecoder(std::string pad, std::string delimiter, bool cleans_up)
       : pad_(std::move(pad)), delimiter_(std::move(delimiter)), cleans_up_(cleans_up) {}
   Tokens decode(Tokens tokens) const override {
-    tokens.erase(std::ranges::unique(tokens).begin(), tokens.end());
+    tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
     for (std::string& token : tokens) {
       replace_all(token, pad_, "");
       if (!cleans_up_) continue;

@@ -67,9 +67,9 @@ void Unigram::tokenize(std::string_view word, std::vector<Piece>& pieces) const 
   }
   std::ranges::reverse(pieces.begin() + static_cast<std::ptrdiff_t>(before), pieces.end());
   const auto is_unknown = [this](const Piece& piece) { return piece.id == options_.unk_id; };
-  const auto added = std::ranges::subrange(pieces.begin() + static_cast<std::ptrdiff_t>(before), pieces.end());
-  if (std::ranges::none_of(added, is_unknown)) return;
-  const std::vector<Piece> found(added.begin(), added.end());
+  const auto added = pieces.begin() + static_cast<std::ptrdiff_t>(before);
+  if (std::none_of(added, pieces.end(), is_unknown)) return;
+  const std::vector<Piece> found(added, pieces.end());
   pieces.resize(before);
   for (const Piece& piece : found)
     if (is_unknown(piece))
