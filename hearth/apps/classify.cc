@@ -12,6 +12,7 @@
 #include "hearth/hub/model.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
+#include "hearth/tasks/common/name_list.h"
 #include "hearth/tasks/text_classification/classifier.h"
 #include "hearth/tasks/text_classification/columns.h"
 
