@@ -12,6 +12,8 @@ void broadcast_weights(ParameterStore& parameters, const Team& team) {
     if (static_cast<DType>(type) != parameter->master.type()) parameter->store_as(static_cast<DType>(type));
     team.broadcast(parameter->master);
   }
+  // Copies of the weights before. Ranks may share them (SharedCopies), so none rebuilds them in place.
+  for (Parameter* parameter : parameters.trainable()) parameter->copies.clear();
   parameters.mark_changed();
 }
 

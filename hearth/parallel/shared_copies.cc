@@ -5,13 +5,14 @@
 // and is shared already (`shared`). All ranks see the same counts and do the same:
 //   present on all ranks, read on at least one: it becomes shared, that is, all ranks get the same new memory for it,
 //   which rebuild() fills; if it is shared already, it stays where it is.
+//   shared here but missing elsewhere: it becomes this rank's own.
 //   read on no rank: the update drops it on all ranks (drop_unread_copies).
 // rebuild() cuts all shared copies into pieces of whole rows. Each rank rebuilds its share of the pieces, by their
 // number of weights. Parameters that lie entirely in the part of one rank are left out: that rank has rebuilt their
 // copies together with the update (optim/update_pieces.h).
 //
-// A shared copy may also be rebuilt by acquire(), after the weights were loaded or broadcast. All ranks then write the
-// same bytes, each byte once, so a rank that is done may read the copy while another one still writes.
+// Weights that were loaded reach all ranks through broadcast_weights(), which drops the copies. Each rank then makes
+// its own again, and the next update shares them.
 
 #include "hearth/parallel/shared_copies.h"
 
@@ -46,6 +47,11 @@ std::vector<WeightCopy*> possible_copies(ParameterStore& parameters) {
         all.push_back(copy == parameter->copies.end() ? nullptr : &*copy);
       }
   return all;
+}
+
+// To be rebuilt at its next use.
+WeightCopy own_copy(const WeightCopy& copy) {
+  return {.form = copy.form, .was_read = copy.was_read, .value = Tensor(copy.value.shape(), copy.value.type())};
 }
 
 struct Count {
@@ -108,7 +114,11 @@ void SharedCopies::agree() {
   std::vector<WeightCopy*> to_share;
   Region region;
   for (std::size_t i = 0; i < copies.size(); ++i) {
-    if (counts[i].present < team_.size() || counts[i].read == 0) continue;
+    if (copies[i] == nullptr || counts[i].read == 0) continue;
+    if (counts[i].present < team_.size()) {
+      if (is_shared(*copies[i])) *copies[i] = own_copy(*copies[i]);
+      continue;
+    }
     copies[i]->was_read = true;
     if (counts[i].shared == team_.size()) continue;
     to_share.push_back(copies[i]);

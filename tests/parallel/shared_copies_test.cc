@@ -115,6 +115,20 @@ TEST_F(SharedCopiesTest, ACopyThatSomeRanksLackIsTheirOwn) {
   EXPECT_EQ(places_.size(), static_cast<std::size_t>(kRanks));
 }
 
+TEST_F(SharedCopiesTest, ACopyThatOneRankHasDroppedIsTheOthersOwn) {
+  run([&](const Team& team, ToyParameters& toy, Training& training) {
+    Parameter& weight = parameter(toy, 0);
+    step(toy, training, [&] { acquire(weight, kBf16); });
+    if (team.is_first()) weight.copies.clear();
+    step(toy, training, [&] {
+      if (!team.is_first()) acquire(weight, kBf16);
+    });
+    expect_current(weight, kBf16);
+    note_place(acquire(weight, kBf16));
+  });
+  EXPECT_EQ(places_.size(), static_cast<std::size_t>(kRanks));
+}
+
 TEST_F(SharedCopiesTest, FollowWeightsThatWereLoaded) {
   run([&](const Team& team, ToyParameters& toy, Training& training) {
     Parameter& weight = parameter(toy, 0);
@@ -125,7 +139,9 @@ TEST_F(SharedCopiesTest, FollowWeightsThatWereLoaded) {
     EXPECT_EQ(static_cast<float>(acquire(weight, kBf16).data<BFloat16>()[7]), 1.25f);
     for (int i = 0; i < 2; ++i) step(toy, training, [&] { acquire(weight, kBf16); });
     expect_current(weight, kBf16);
+    note_place(acquire(weight, kBf16));
   });
+  EXPECT_EQ(places_.size(), 1u);
 }
 
 }  // namespace
