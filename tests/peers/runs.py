@@ -184,7 +184,8 @@ def main():
     global PROGRAM
     PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     peers = [sys.modules[name] for name in ("transformers", "torch", "sentence_transformers") if name in sys.modules]
-    print(", ".join(f"{peer.__name__} {peer.__version__}" for peer in peers), flush=True)
+    if peers:
+        print(", ".join(f"{peer.__name__} {peer.__version__}" for peer in peers), flush=True)
     if "transformers" in sys.modules:
         sys.modules["transformers"].logging.disable_progress_bar()
     unittest.main(module="__main__", verbosity=2, buffer=True)
