@@ -13,8 +13,8 @@ speed     MultipleNegativesRankingLoss on --pairs (256) pairs per step, each tex
           clipping at 1.0; seconds per step, in turn (--rounds). The peer tokenizes outside of the measured time and uses
           fused AdamW; Hearth's time is the whole step.
 chunks    Hearth alone: a step of --pairs (4096) pairs, --mini_batch_size (128) texts at a time; seconds and peak memory.
-encode    `hearth embed` and SentenceTransformer.encode on --texts (4000) texts of 8 to 32 tokens; texts per second.
-          Loading the model is not counted."""
+encode    `hearth embed` and SentenceTransformer.encode on --texts (4000) texts of 8 to 32 tokens, or the first ones of
+          --file, one per line; texts per second. Loading the model is not counted."""
 import argparse
 import json
 import pathlib
@@ -87,7 +87,10 @@ def chunks(args, folder, hearth, _):
 
 
 def encode(args, folder, hearth, peer):
-    texts = texts_of_words(args.model, args.texts, 8, 32, 3)
+    if args.file:
+        texts = args.file.read_text(encoding="utf-8").splitlines()[:args.texts]
+    else:
+        texts = texts_of_words(args.model, args.texts, 8, 32, 3)
     (folder / "texts.txt").write_text("\n".join(texts) + "\n")
     rates = {"hearth": [], "peer": []}
     model = peer.model() if peer else None
@@ -122,6 +125,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--mini_batch_size", type=int, default=128)
     parser.add_argument("--texts", type=int, default=4000)
+    parser.add_argument("--file", type=pathlib.Path)
     args = parser.parse_args()
     peer = Peer(args.model, threads=args.threads) if args.python == "this" and args.mode != "chunks" else None
     with tempfile.TemporaryDirectory() as folder:

@@ -39,7 +39,7 @@ void TokenDataset::add_item(TokenItem item) {
 void TokenDataset::add(std::span<const std::int32_t> ids, std::span<const std::int32_t> type_ids,
                        std::optional<std::int64_t> label) {
   TokenItem item{{ids.begin(), ids.end()}, {type_ids.begin(), type_ids.end()}};
-  if (label) item.labels["labels"] = {*label};
+  if (label) item.labels["labels"].push_back(*label);
   add_item(std::move(item));
 }
 

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <span>
+
+#include "hearth/base/split.h"
 
 namespace hearth::hub {
 namespace {
@@ -30,8 +31,7 @@ constexpr const char* kSharded = "data/*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9]
 using Parts = std::vector<std::string>;
 
 Parts parts_of(std::string_view path) {
-  Parts parts;
-  for (const auto& part : path | std::views::split('/')) parts.emplace_back(part.begin(), part.end());
+  Parts parts = split(path, '/');
   // Two stars after two stars mean nothing more, and would take exponential time.
   const auto [end, last] =
       std::ranges::unique(parts, [](const auto& a, const auto& b) { return a == "**" && b == "**"; });

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <ranges>
 
 #include "hearth/base/check.h"
+#include "hearth/base/split.h"
 
 namespace hearth::hub {
 namespace {
@@ -65,10 +65,8 @@ bool is_name_part(std::string_view part) {
 
 bool stays_inside(std::string_view path) {
   if (path.empty() || path.find('\0') != path.npos || path.find('\\') != path.npos) return false;
-  return std::ranges::none_of(path | std::views::split('/'), [](const auto& range) {
-    const std::string_view part(range.begin(), range.end());
-    return part.empty() || part == "." || part == "..";
-  });
+  return std::ranges::none_of(split(path, '/'),
+                              [](const auto& part) { return part.empty() || part == "." || part == ".."; });
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <ranges>
 
 #include "hearth/base/check.h"
+#include "hearth/base/split.h"
 #include "hearth/io/file.h"
 
 namespace hearth::hub {
@@ -62,9 +62,8 @@ std::optional<std::vector<std::string>> RepositoryCache::listing(const std::stri
   const fs::path file = folder_ / ".files" / commit;
   if (!fs::is_regular_file(file)) return std::nullopt;
   std::vector<std::string> names;
-  const std::string text = io::read_file(file);
-  for (const auto& line : text | std::views::split('\n'))
-    if (!line.empty()) check_file_name(names.emplace_back(line.begin(), line.end()), repository_);
+  for (const std::string& line : split(io::read_file(file), '\n'))
+    if (!line.empty()) check_file_name(names.emplace_back(line), repository_);
   return names;
 }
 

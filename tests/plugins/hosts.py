@@ -9,6 +9,7 @@ cut_off.py."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,8 @@ def enter_namespaces():
 
 
 def sh(*command, otherwise=sys.exit):
+    if not shutil.which(command[0]):
+        otherwise(f"the program {command[0]} is not installed")
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         otherwise(f"`{' '.join(command)}` failed: {done.stderr.strip()}")

@@ -60,7 +60,8 @@ TEST(QaFeatures, EqualThoseOfTokenizers) {
   const LogCapture log;
   const auto examples = fixture_examples();
   const auto tokenizer = tokenizer::load_tokenizer(fixture("qa"));
-  for (const Json& set : io::read_json(fixture("qa/features.json"))["sets"])
+  const Json expected = io::read_json(fixture("qa/features.json"));
+  for (const Json& set : expected["sets"])
     expect_features(set["features"], examples, *tokenizer,
                     {.max_seq_length = set["max_seq_length"], .doc_stride = set["doc_stride"]});
 }

@@ -182,7 +182,8 @@ std::shared_ptr<const Tokenizer> trained_on_corpus(TokenizerTraining options) {
 }
 
 TEST(TokenizerTrainer, MakesTheLibrarysVocabularyAndMerges) {
-  for (const Json& expected : io::read_json(kTrained / "bpe.json")["models"]) {
+  const Json library = io::read_json(kTrained / "bpe.json");
+  for (const Json& expected : library["models"]) {
     const auto tokenizer = trained_on_corpus({.type = TokenizerType::bpe,
                                               .vocab_size = expected["vocab_size"].get<std::int64_t>(),
                                               .min_frequency = expected["min_frequency"].get<std::int64_t>(),
@@ -195,7 +196,8 @@ TEST(TokenizerTrainer, MakesTheLibrarysVocabularyAndMerges) {
 }
 
 TEST(TokenizerTrainer, MakesTheLibrarysUnigramPieces) {
-  for (const Json& expected : io::read_json(kTrained / "unigram.json")["models"]) {
+  const Json library = io::read_json(kTrained / "unigram.json");
+  for (const Json& expected : library["models"]) {
     const auto tokenizer =
         trained_on_corpus({.type = TokenizerType::unigram, .vocab_size = expected["vocab_size"].get<std::int64_t>()});
     Json node;

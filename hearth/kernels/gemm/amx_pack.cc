@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds both in its own intrinsics
-#pragma GCC diagnostic ignored "-Wuninitialized"
 // For all that is defined below; headers above keep the baseline.
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16"))), \
                              apply_to = function)
 #else
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds both in its own intrinsics
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
 #endif
 
