@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import typing
 import zipfile
 from pathlib import Path
 
@@ -119,15 +120,18 @@ class Tree:
                 shutil.copyfile(copyright, folder / package)
 
 
-def python_type(settings, option):
-    """The type of an option without a default, by what it makes of a word."""
-    for word in ["1", *option["choices"]]:
-        try:
-            settings.set(option["name"], [word])
-            return type(settings.get(option["name"]))
-        except RuntimeError:
-            continue
-    return str
+def type_text(name, kind):
+    """The type of a setting, as a type checker reads it."""
+    if name.endswith("_kwargs"):
+        return "dict[str, Any] | str | None"
+    members = typing.get_args(kind) if typing.get_origin(kind) is typing.Union else [kind]
+    texts = []
+    for member in members:
+        if typing.get_origin(member) is typing.Literal:
+            texts += [f"Literal[{', '.join(map(repr, typing.get_args(member)))}]", "str"]
+        else:
+            texts.append("None" if member is type(None) else str(member) if typing.get_args(member) else member.__name__)
+    return " | ".join(texts)
 
 
 def write_stubs(package):
@@ -138,24 +142,19 @@ def write_stubs(package):
         [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "_hearth", "-o", stub], check=True, env=environment
     )
     sys.path.insert(0, str(package.parent))
+    from hearth import TrainingArguments
     from hearth.lib import _hearth
 
-    settings, keywords, members = _hearth.Settings(), [], []
+    keywords, members = [], []
     for option in _hearth.declared_options():
         if option["support"] == "refused":
             continue
-        default = option["default"]
-        kind = "Any"
-        if option["support"] == "works":
-            name = (python_type(settings, option) if default is None else type(default)).__name__
-            kind = f"Literal[{', '.join(map(repr, option['choices']))}] | str" if option["choices"] else name
-            kind = "list[str]" if name == "list" else kind
-            kind = "dict[str, Any] | str" if option["name"].endswith("_kwargs") else kind
-            kind += " | None" if default is None else ""
+        is_used = option["support"] == "works"
+        kind = type_text(option["name"], TrainingArguments.__annotations__[option["name"]]) if is_used else "Any"
         for name in [option["name"], *option["aliases"]]:
             if name != "output_dir":
                 keywords.append(f"        {name}: {kind} = ...,")
-            members.append(f"    {name}: {kind}")
+            members.append(f"    {name}: {kind} = ...")
     text = (SOURCE / "training_args.pyi.in").read_text()
     text = text.replace("@MEMBERS@", "\n".join(members)).replace("@KEYWORDS@", "\n".join(keywords))
     (package / "training_args.pyi").write_text(text)

@@ -150,10 +150,10 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   if (!run.begin(words)) return 0;
   if (head == "classification") options.head = models::HeadKind::sequence_classification;
   if (head == "mlm") options.head = models::HeadKind::masked_lm;
-  options.distribution = data_parallel_options(training);
   if (in_turn) options.before_step = stop_until_continued;
   training.num_threads = run.threads;
   return run_in_team(training, world, [&](const parallel::Team& team) {
+    options.distribution = data_parallel_options(training, team);
     const bench::TrainBenchResult result = bench::bench_train(options, team);
     return run.end({result.to_json()}, result.to_text());
   });

@@ -4,14 +4,15 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/apps/input_lines.h"
+#include "hearth/apps/model_flags.h"
 #include "hearth/base/check.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/data/record_format.h"
 #include "hearth/data/table.h"
 #include "hearth/data/text_lines.h"
-#include "hearth/hub/model.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
+#include "hearth/tasks/common/name_list.h"
 #include "hearth/tasks/text_classification/classifier.h"
 #include "hearth/tasks/text_classification/columns.h"
 
@@ -19,20 +20,15 @@ namespace hearth::apps {
 namespace {
 
 struct ClassifyArguments {
-  std::string model;
+  ClassifierFlags model;
   std::optional<std::string> text, text_pair, file, text_column_names, text_pair_column_names;
   std::string text_column_delimiter = " ";
-  std::optional<std::int64_t> top_k, max_seq_length;
-  std::int64_t batch_size = 32;
-  bool bf16 = false, fp16 = false;
+  std::optional<std::int64_t> top_k;
 };
 
 void declare(Arguments& arguments, ClassifyArguments& args) {
-  arguments
-      .add("model", &args.model,
-           "model folder written by run_glue or run_classification, or name in the Hugging Face cache")
-      .alias("model_name_or_path")
-      .required();
+  args.model.declare(arguments,
+                     "model folder written by run_glue or run_classification, or name in the Hugging Face cache");
   arguments.add("text", &args.text, "text to classify; without it and --file, each line of standard input is one");
   arguments.add("text_pair", &args.text_pair, "second text of a pair");
   arguments.add("file", &args.file,
@@ -44,12 +40,6 @@ void declare(Arguments& arguments, ClassifyArguments& args) {
   arguments.add("text_pair_column_names", &args.text_pair_column_names, "columns of the second text of a pair");
   arguments.add("text_column_delimiter", &args.text_column_delimiter, "what stands between joined columns");
   arguments.add("top_k", &args.top_k, "also print the scores of the N best labels; 0: of all").at_least(0);
-  arguments
-      .add("max_seq_length", &args.max_seq_length, "maximum tokens per input; if not given, as the model was trained")
-      .at_least(1);
-  arguments.add("batch_size", &args.batch_size, "number of texts of a file that are classified together").at_least(1);
-  arguments.add("bf16", &args.bf16, "bf16 matmuls");
-  arguments.add("fp16", &args.fp16, "fp16 matmuls");
   arguments.examples(
       {"hearth classify --model out --text \"Warm, patient and funny.\"",
        "hearth classify --model out --text \"How old is she?\" --text_pair \"What is her age?\" --top_k 0",
@@ -58,12 +48,12 @@ void declare(Arguments& arguments, ClassifyArguments& args) {
 }
 
 void check_usage(const ClassifyArguments& args) {
+  args.model.check_usage();
   as_usage([&] {
     check(!args.text || !args.file, "give either --text or --file");
     check(!args.text_pair || args.text, "--text_pair needs --text, the first text of the pair");
     check(!args.text_pair_column_names || args.text_column_names,
           "--text_pair_column_names needs --text_column_names, the columns of the first text");
-    check(!args.bf16 || !args.fp16, "--bf16 and --fp16 exclude each other");
   });
 }
 
@@ -113,7 +103,7 @@ void print_classes(tasks::TextClassifier& classifier, const tasks::TextSpans& te
 
 void classify_file(tasks::TextClassifier& classifier, const ClassifyArguments& args) {
   const tasks::TextRows rows = rows_of(args);
-  const auto step = static_cast<std::size_t>(args.batch_size);
+  const auto step = static_cast<std::size_t>(args.model.batch_size);
   for (std::size_t begin = 0; begin < rows.first.size(); begin += step) {
     const std::size_t count = std::min(step, rows.first.size() - begin);
     const auto part = [&](const std::vector<std::string>& texts) {
@@ -141,11 +131,7 @@ int classify(std::span<const std::string> words) {
   if (!parse_or_print_help(arguments, words)) return 0;
   check_usage(args);
   if (args.file) io::check_readable(*args.file);
-  tasks::TextClassifier classifier(hub::find_model(args.model, hub::ModelParts::all),
-                                   {args.max_seq_length, args.batch_size,
-                                    args.bf16   ? DType::bf16
-                                    : args.fp16 ? DType::f16
-                                                : DType::f32});
+  tasks::TextClassifier classifier = args.model.classifier();
   if (args.file) {
     classify_file(classifier, args);
   } else if (args.text) {

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
 #include "hearth/apps/command.h"
-#include "hearth/apps/embedder_flags.h"
+#include "hearth/apps/model_flags.h"
 #include "hearth/apps/text_file.h"
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/progress.h"
 #include "hearth/base/timer.h"
 #include "hearth/base/usage_error.h"
-#include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/io/npy.h"
@@ -18,16 +17,14 @@ namespace {
 
 struct EmbedArguments {
   EmbedderFlags embedder;
-  std::optional<std::string> text, file, output, prompt_name, prompt;
-  std::string text_column_name;
+  TextFileFlags texts;
+  std::optional<std::string> text, output, prompt_name, prompt;
 };
 
 void declare(Arguments& arguments, EmbedArguments& args) {
   args.embedder.declare(arguments);
   arguments.add("text", &args.text, "text to embed; without it and --file, each line of standard input is one");
-  arguments.add("file", &args.file,
-                fmt::format("file of texts: {}, or any other ending for one text per line", data::record_endings()));
-  arguments.add("text_column_name", &args.text_column_name, "column of the texts in --file; if not given, text");
+  args.texts.declare(arguments, "texts to embed", TextFileFlags::File::optional);
   arguments.add("output", &args.output,
                 "file to write: .npy for a NumPy matrix, .jsonl for one embedding per line; if not given, lines of "
                 "JSON on standard output");
@@ -61,18 +58,19 @@ int embed(std::span<const std::string> words) {
   declare(arguments, args);
   if (!parse_or_print_help(arguments, words)) return 0;
   set_log_sink({});  // messages go to stderr: standard output has the results alone
+  args.embedder.check_usage();
   as_usage([&] {
-    check(!args.text || !args.file, "give either --text or --file");
+    check(!args.text || !args.texts.file, "give either --text or --file");
     check(!args.prompt || !args.prompt_name, "give either --prompt or --prompt_name");
     check(!args.output || args.output->ends_with(".npy") || args.output->ends_with(".jsonl"),
           "--output {}: the file's name must end in .npy or .jsonl", args.output.value_or(""));
   });
-  if (args.file) io::check_readable(*args.file);
+  if (args.texts.file) io::check_readable(*args.texts.file);
   tasks::Embedder embedder = args.embedder.embedder();
   const std::string prompt = args.prompt.value_or(embedder.settings().prompt(args.prompt_name, args.embedder.model));
-  const std::vector<std::string> texts = args.text   ? std::vector{*args.text}
-                                         : args.file ? read_text_file(*args.file, args.text_column_name)
-                                                     : read_text_input();
+  const std::vector<std::string> texts = args.text         ? std::vector{*args.text}
+                                         : args.texts.file ? args.texts.read()
+                                                           : read_text_input();
   const Timer timer;
   Tensor embeddings;
   {

@@ -12,7 +12,7 @@
 #include "hearth/cpu/parallel.h"
 #include "hearth/models/memory_estimate.h"
 #include "hearth/optim/optimizers.h"
-#include "hearth/parallel/data_parallel.h"
+#include "hearth/parallel/sharded_optimizer.h"
 #include "hearth/train/batch_size.h"
 #include "hearth/train/training_plan.h"
 

@@ -20,9 +20,7 @@ std::string setting_text(const io::Json& value) {
 }
 
 // A column per run.
-std::string table_of(const std::vector<RunRecord>& runs) {
-  std::vector<io::Json> summaries;
-  for (const RunRecord& run : runs) summaries.push_back(report::summary_of(run));
+std::string table_of(const std::vector<RunRecord>& runs, const std::vector<io::Json>& summaries) {
   const auto cell = [](const std::string& text) { return text.empty() ? "-" : shortened(printable(text), 32); };
   std::vector<std::string> header{""};
   for (const RunRecord& run : runs) header.push_back(cell(run.name));
@@ -38,11 +36,12 @@ std::string table_of(const std::vector<RunRecord>& runs) {
   };
   const auto number = [&](const char* key, const auto& text) {
     return [&, key, text](std::size_t i) {
-      return summaries[i][key].is_number() ? text(summaries[i][key].template get<double>()) : std::string();
+      const io::Json& value = summaries[i].at(key);
+      return value.is_number() ? text(value.template get<double>()) : std::string();
     };
   };
   const auto digits = [](double value) { return fmt::format("{:.4g}", value); };
-  add("state", [&](std::size_t i) { return summaries[i]["state"].get<std::string>(); });
+  add("state", [&](std::size_t i) { return summaries[i].at("state").get<std::string>(); });
   add("steps", [&](std::size_t i) { return fmt::format("{} of {}", runs[i].step, runs[i].max_steps); });
   add("training loss", number("loss", digits));
   for (const std::string& score : report::score_names(runs))
@@ -87,7 +86,7 @@ int report(std::span<const std::string> words) {
     fmt::print("{}\n", io::dump_json(result, 2));
     return 0;
   }
-  fmt::print("{}", table_of(runs));
+  fmt::print("{}", table_of(runs, summaries));
   if (!page.empty()) fmt::print("\n{}\n", page);
   return 0;
 }

@@ -1,17 +1,14 @@
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "hearth/apps/command.h"
-#include "hearth/apps/embedder_flags.h"
 #include "hearth/apps/input_lines.h"
+#include "hearth/apps/model_flags.h"
+#include "hearth/apps/search_results.h"
 #include "hearth/apps/text_file.h"
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
-#include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
-#include "hearth/io/json.h"
 #include "hearth/io/npy.h"
 
 namespace hearth::apps {
@@ -19,16 +16,15 @@ namespace {
 
 struct SearchArguments {
   EmbedderFlags embedder;
-  std::string embeddings, file, text_column_name;
+  TextFileFlags texts;
+  std::string embeddings;
   std::optional<std::string> query, queries_file;
   std::int64_t top_k = 10;
 };
 
 void declare(Arguments& arguments, SearchArguments& args) {
   args.embedder.declare(arguments);
-  arguments.add("file", &args.file, fmt::format("texts to search: {}, or one per line", data::record_endings()))
-      .required();
-  arguments.add("text_column_name", &args.text_column_name, "column of the texts in --file; if not given, text");
+  args.texts.declare(arguments, "texts to search", TextFileFlags::File::required);
   arguments.add("embeddings", &args.embeddings, "embeddings of these texts, which hearth embed --output wrote: .npy")
       .required();
   arguments.add("query", &args.query, "what to search for; without it, each line of standard input is a query");
@@ -45,9 +41,9 @@ void declare(Arguments& arguments, SearchArguments& args) {
 class Corpus {
  public:
   explicit Corpus(const SearchArguments& args, const tasks::Embedder& embedder)
-      : texts_(read_text_file(args.file, args.text_column_name)), embeddings_(io::read_npy(args.embeddings)) {
+      : texts_(args.texts.read()), embeddings_(io::read_npy(args.embeddings)) {
     check(embeddings_.rows() == std::ssize(texts_), "{} has {} embeddings, but {} has {} texts; embed the texts again",
-          args.embeddings, embeddings_.rows(), args.file, texts_.size());
+          args.embeddings, embeddings_.rows(), *args.texts.file, texts_.size());
     check(embeddings_.row_size() == embedder.dimension(),
           "{} has embeddings of {} numbers, but those of {} have {}; embed the texts with this model", args.embeddings,
           embeddings_.row_size(), args.embedder.model, embedder.dimension());
@@ -57,14 +53,11 @@ class Corpus {
     const Tensor found = embedder.embed(queries, embedder.settings().query_prompt());
     const auto hits = nearest(found, embeddings_, count, embedder.similarity());
     for (std::size_t query = 0; query < queries.size(); ++query) {
-      io::Json results = io::Json::array();
+      SearchResults results{queries[query], {}};
       for (const tasks::Hit& hit : hits[query])
-        results.push_back({{"corpus_id", hit.document},
-                           {"score", hit.score},
-                           {"text", texts_[static_cast<std::size_t>(hit.document)]}});
-      fmt::print("{}\n", io::dump_json({{"query", queries[query]}, {"results", results}}, io::kOneLine));
+        results.results.push_back({hit.document, hit.score, texts_[static_cast<std::size_t>(hit.document)]});
+      results.print();
     }
-    std::fflush(stdout);
   }
 
  private:
@@ -83,14 +76,15 @@ int search(std::span<const std::string> words) {
   declare(arguments, args);
   if (!parse_or_print_help(arguments, words)) return 0;
   set_log_sink({});  // messages go to stderr: standard output has the results alone
+  args.embedder.check_usage();
   as_usage([&] { check(!args.query || !args.queries_file, "give either --query or --queries_file"); });
-  for (const std::string& file : {args.file, args.embeddings}) io::check_readable(file);
+  for (const std::string& file : {*args.texts.file, args.embeddings}) io::check_readable(file);
   tasks::Embedder embedder = args.embedder.embedder();
   const Corpus corpus(args, embedder);
   if (args.query) {
     corpus.print_nearest(embedder, {*args.query}, args.top_k);
   } else if (args.queries_file) {
-    corpus.print_nearest(embedder, read_text_file(*args.queries_file, args.text_column_name), args.top_k);
+    corpus.print_nearest(embedder, read_text_file(*args.queries_file, args.texts.text_column_name), args.top_k);
   } else {
     for_each_input_line({"Type what to search for and press Enter; Ctrl-D ends.", "search> ", "search_history"},
                         [&](const std::string& line) { corpus.print_nearest(embedder, {line}, args.top_k); });

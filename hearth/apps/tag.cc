@@ -5,16 +5,14 @@
 
 #include "hearth/apps/command.h"
 #include "hearth/apps/input_lines.h"
+#include "hearth/apps/model_flags.h"
 #include "hearth/base/check.h"
-#include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/data/text_lines.h"
-#include "hearth/hub/model.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/io/utf8.h"
 #include "hearth/models/pretrained.h"
-#include "hearth/ops/precision.h"
 #include "hearth/tasks/common/trained_length.h"
 #include "hearth/tasks/token_classification/tagger.h"
 #include "hearth/tasks/token_classification/token_table.h"
@@ -23,17 +21,15 @@ namespace hearth::apps {
 namespace {
 
 struct TagArguments {
-  std::string model, aggregation_strategy = "simple";
+  ModelFlags model;
+  std::string aggregation_strategy = "simple";
   std::optional<std::string> text, file, text_column_name;
   std::optional<std::int64_t> max_seq_length, stride;
   std::int64_t batch_size = 8;
-  bool bf16 = false, fp16 = false;
 };
 
 void declare(Arguments& arguments, TagArguments& args) {
-  arguments.add("model", &args.model, "model folder written by run_ner, or model name in the Hugging Face cache")
-      .alias("model_name_or_path")
-      .required();
+  args.model.declare(arguments, "model folder written by run_ner, or model name in the Hugging Face cache");
   arguments.add("text", &args.text, "text to tag");
   arguments.add("file", &args.file,
                 "file to tag: .txt, one text per line; or words as run_ner reads them: .conll, .bio, .json, .jsonl; "
@@ -52,18 +48,16 @@ void declare(Arguments& arguments, TagArguments& args) {
   arguments.add("stride", &args.stride, "tokens that neighbouring windows share; otherwise a quarter of a window")
       .at_least(0);
   arguments.add("batch_size", &args.batch_size, "windows of --file per forward pass").at_least(1).at_most(1 << 20);
-  arguments.add("bf16", &args.bf16, "compute in bf16");
-  arguments.add("fp16", &args.fp16, "compute in fp16");
   arguments.examples({"hearth tag --model out --text \"Ada Lovelace lived in London.\"",
                       "hearth tag --model out --file articles.txt > entities.jsonl",
                       "hearth tag --model out --aggregation_strategy first < articles.txt"});
 }
 
 void check_usage(const TagArguments& args) {
+  args.model.check_usage();
   as_usage([&] {
     check(!args.text || !args.file, "give either --text TEXT or --file FILE");
     check(!args.text || !is_blank(*args.text), "--text is empty: write a text");
-    check(!args.bf16 || !args.fp16, "give either --bf16 or --fp16");
   });
 }
 
@@ -82,8 +76,7 @@ tasks::TaggerOptions options_of(const TagArguments& args, const std::filesystem:
   options.stride = args.stride.value_or(options.max_seq_length / 4);
   options.batch_size = args.batch_size;
   options.aggregation = tasks::aggregation_named(args.aggregation_strategy);
-  options.compute = args.bf16 ? DType::bf16 : args.fp16 ? DType::f16 : DType::f32;
-  if (const auto warning = ops::emulation_warning(options.compute)) log_warning("{}", *warning);
+  options.compute = args.model.compute();
   return options;
 }
 
@@ -145,7 +138,7 @@ int tag(std::span<const std::string> words) {
   declare(arguments, args);
   if (!parse_or_print_help(arguments, words)) return 0;
   check_usage(args);
-  const auto folder = hub::find_model(args.model, hub::ModelParts::all);
+  const auto folder = args.model.folder();
   const auto tokenizer = tokenizer::load_tokenizer(folder);
   const auto model = load_tagger(folder);
   check_vocabulary(*tokenizer, *model, folder);

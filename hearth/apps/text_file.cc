@@ -38,6 +38,14 @@ const data::Column& text_column(const data::Table& table, const std::string& col
 
 }  // namespace
 
+void TextFileFlags::declare(Arguments& arguments, std::string_view what, File need) {
+  auto& option = arguments.add("file", &file, fmt::format("{}: {}, or one per line", what, data::record_endings()));
+  if (need == File::required) option.required();
+  arguments.add("text_column_name", &text_column_name, "column of the texts in --file; if not given, text");
+}
+
+std::vector<std::string> TextFileFlags::read() const { return read_text_file(file.value_or(""), text_column_name); }
+
 std::vector<std::string> read_text_file(const std::string& file, const std::string& column) {
   std::vector<std::string> texts;
   if (data::record_format_of(file)) {

@@ -88,7 +88,8 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
   check(options.seq <= model->max_positions(), "--seq {} is longer than the limit of {}, {} positions", options.seq,
         options.model, model->max_positions());
   const nn::TransformerConfig& encoder = model->backbone_config();
-  parallel::DataParallel ddp(model->parameters(), {}, team, options.distribution);
+  parallel::DistributedDataParallel ddp(model->parameters(), team, options.distribution);
+  parallel::ShardedOptimizer optimizer({}, ddp);
   optim::LossScaler scaler(options.dtype == DType::f16);
   GemmCeiling ceiling(encoder, options.dtype);
   Workload workload(encoder, options.batch, options.seq, std::move(lengths),
@@ -110,8 +111,8 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
     const SystemMemory memory_before;
     const double faults_before = faults_of(cpu::process_usage());
     const Timer timer;
-    const StepResult done = training_step(*model, ddp, scaler, std::span(&batch, 1), static_cast<std::uint64_t>(step),
-                                          3e-5, {.compute = options.dtype});
+    const StepResult done = training_step(*model, ddp, optimizer, scaler, std::span(&batch, 1),
+                                          static_cast<std::uint64_t>(step), 3e-5, {.compute = options.dtype});
     const double own_seconds = timer.seconds();
     Profiler::end_step();
     const double faults = faults_of(cpu::process_usage()) - faults_before;

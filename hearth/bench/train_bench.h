@@ -9,7 +9,7 @@
 #include "hearth/bench/products.h"
 #include "hearth/io/json_fwd.h"
 #include "hearth/models/head.h"
-#include "hearth/parallel/data_parallel.h"
+#include "hearth/parallel/distributed_data_parallel.h"
 
 namespace hearth::bench {
 

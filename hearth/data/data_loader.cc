@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hearth/base/check.h"
+#include "hearth/data/collate.h"
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"
 
@@ -36,9 +37,7 @@ struct DataLoader::Iterator::Epoch {
   std::optional<BatchPtr> make_next() {
     if (next >= batches.size()) return std::nullopt;
     const auto first_sample = static_cast<std::uint32_t>(options.rank * options.batch_size);
-    BatchPtr batch = dataset->collate_in_epoch(epoch, batches[next++], first_sample);
-    check(batch != nullptr, "[DataLoader] Dataset::collate returned no batch");
-    return batch;
+    return collate(*dataset, batches[next++], first_sample, epoch);
   }
 
   void move_on() {

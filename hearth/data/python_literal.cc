@@ -8,6 +8,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/io/json.h"
+#include "hearth/io/text_cursor.h"
 #include "hearth/io/utf8.h"
 
 namespace hearth::data {
@@ -17,9 +18,9 @@ using io::Json;
 
 constexpr int kMaxDepth = 100;
 
-class Parser {
+class Parser : io::TextCursor {
  public:
-  Parser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  Parser(std::string_view text, std::string_view name) : TextCursor(text), name_(name) {}
 
   Json document() {
     Json parsed = value(0);
@@ -128,18 +129,6 @@ class Parser {
     return real;
   }
 
-  void skip_space() {
-    while (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r') ++at_;
-  }
-
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-
-  bool accept(std::string_view token) {
-    if (text_.substr(at_, token.size()) != token) return false;
-    at_ += token.size();
-    return true;
-  }
-
   bool accept_spaced(std::string_view token) {
     skip_space();
     return accept(token);
@@ -149,9 +138,7 @@ class Parser {
     fail("{} is neither JSON nor a Python literal: character {}: {}", name_, at_ + 1, what);
   }
 
-  std::string_view text_;
   std::string_view name_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,7 @@ struct Repository {
   std::string url_path() const;     // "towns/tiny-bert", "datasets/towns/names"
   std::string cache_entry() const;  // its folder in the cache: "models--towns--tiny-bert"
 };
+constexpr std::array<std::string_view, 2> names_of(Repository::Kind) { return {"model", "dataset"}; }
 
 // Whether the text can be the name of a repository. A folder's name can be one too.
 bool is_repository_name(std::string_view name);

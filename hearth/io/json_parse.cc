@@ -11,6 +11,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/io/json.h"
+#include "hearth/io/text_cursor.h"
 #include "hearth/io/utf8.h"
 
 namespace hearth::io {
@@ -20,12 +21,12 @@ constexpr int kMaxDepth = 1000;
 
 // Not nlohmann's own parser: that one refuses the NaN and Infinity of Python's files, drops equal keys unseen, and
 // takes time quadratic in the number of an object's keys to keep their order.
-class Parser {
+class Parser : TextCursor {
  public:
   enum class EqualKeys { last_counts, refused };
 
   Parser(std::string_view text, std::string_view name, EqualKeys equal_keys)
-      : text_(text), name_(name), equal_keys_(equal_keys) {}
+      : TextCursor(text), name_(name), equal_keys_(equal_keys) {}
 
   Json document() {
     accept("\xEF\xBB\xBF");  // a byte order mark
@@ -221,18 +222,6 @@ class Parser {
     while (is_digit(peek())) ++at_;
   }
 
-  void skip_space() {
-    while (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r') ++at_;
-  }
-
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-
-  bool accept(std::string_view token) {
-    if (text_.substr(at_, token.size()) != token) return false;
-    at_ += token.size();
-    return true;
-  }
-
   void expect(std::string_view token, std::string_view what) {
     if (!accept(token)) wrong(fmt::format("{} was expected", what));
   }
@@ -252,10 +241,8 @@ class Parser {
          at_ == text_.size() ? fmt::format("{}, but the text ends here", what) : std::string(what));
   }
 
-  std::string_view text_;
   std::string_view name_;
   EqualKeys equal_keys_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace

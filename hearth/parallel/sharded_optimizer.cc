@@ -4,17 +4,22 @@
 
 #include "hearth/base/profiler.h"
 #include "hearth/optim/moments.h"
+#include "hearth/optim/optimizers.h"
 #include "hearth/parallel/span_names.h"
 
 namespace hearth::parallel {
 
-ShardedOptimizer::ShardedOptimizer(const optim::OptimizerOptions& options, ParameterStore& parameters,
-                                   const Partition& partition, Team team, bool shares_weights)
-    : parameters_(parameters),
-      partition_(partition),
-      team_(std::move(team)),
-      optimizer_(optim::make_optimizer(options, parameters, partition.own())) {
-  if (shares_weights) shared_copies_.emplace(parameters, partition, team_);
+bool shards_by_itself(const Team& team, std::string_view optimizer, DType wire) {
+  return team.group().shares_memory() && wire == DType::f32 && optim::can_shard(optimizer);
+}
+
+ShardedOptimizer::ShardedOptimizer(const optim::OptimizerOptions& options, const DistributedDataParallel& gradients)
+    : parameters_(gradients.parameters()),
+      partition_(gradients.partition()),
+      team_(gradients.team()),
+      optimizer_(optim::make_optimizer(options, parameters_, partition_.own())) {
+  if (gradients.shared() != nullptr && gradients.shared()->has_weights())
+    shared_copies_.emplace(parameters_, partition_, team_);
 }
 
 void ShardedOptimizer::step(double lr, float grad_scale) {

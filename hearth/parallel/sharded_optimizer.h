@@ -4,23 +4,28 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "hearth/base/api.h"
 #include "hearth/optim/optimizer.h"
-#include "hearth/parallel/partition.h"
+#include "hearth/parallel/distributed_data_parallel.h"
 #include "hearth/parallel/shared_copies.h"
-#include "hearth/parallel/team.h"
 
 namespace hearth::parallel {
 
-// An optimizer over the ranks of a team. If the partition is sharded, each rank updates its part of the weights, keeps
-// only the moments of that part and sends the new weights to the others; otherwise every rank updates all of them.
-// Ranks that share their weights (SharedArenas) send nothing.
+// Whether the ranks shard the optimizer without being asked to: they share memory, so that each updates its part of
+// weights that exist once, and the optimizer can be sharded.
+HEARTH_API bool shards_by_itself(const Team& team, std::string_view optimizer, DType wire);
+
+// The optimizer that applies averaged gradients. If their partition is sharded, each rank updates its part of the
+// weights, keeps only the moments of that part and sends the new weights to the others; otherwise every rank updates
+// all of them. Ranks that share their weights (SharedArenas) send nothing.
 class HEARTH_API ShardedOptimizer {
  public:
-  // The partition must outlive it.
-  ShardedOptimizer(const optim::OptimizerOptions& options, ParameterStore& parameters, const Partition& partition,
-                   Team team, bool shares_weights = false);
+  // `gradients` must outlive it.
+  ShardedOptimizer(const optim::OptimizerOptions& options, const DistributedDataParallel& gradients);
+
+  const Team& team() const { return team_; }
 
   void step(double lr, float grad_scale);
   std::int64_t steps() const { return earlier_steps_ + optimizer_->steps(); }  // updates made

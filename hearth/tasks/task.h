@@ -57,11 +57,12 @@ class Task {
   virtual ModelStart start() const { return ModelStart::pretrained; }
   virtual void declare(Arguments& options) = 0;                  // its own flags
   virtual void validate(const TrainingArguments& training) = 0;  // after parsing; throws Error
+  virtual DataArguments& data() = 0;                             // the flags that name its files or data set
   // The data set that --dataset_name asks for. The runner fetches it and hands over its files before check_inputs().
-  virtual std::optional<DatasetRequest> dataset(const TrainingArguments& /*training*/) const { return std::nullopt; }
-  virtual void take_files(const hub::DatasetFiles& /*files*/, const TrainingArguments& /*training*/) {}
+  virtual std::optional<DatasetRequest> dataset(const TrainingArguments& training);
+  virtual void take_files(const hub::DatasetFiles& files, const TrainingArguments& training);
   // That the run's files can be opened: a wrong path is the first thing that a user is told of. Throws Error.
-  virtual void check_inputs(const TrainingArguments& /*training*/) const {}
+  virtual void check_inputs(const TrainingArguments& training);
   virtual bool takes_words() const { return false; }  // its texts are lists of words, which the tokenizer must know
   virtual void load(const TaskSetting& setting) = 0;  // reads files, makes features and label maps
   virtual models::HeadSpec head() const = 0;          // known once the data is

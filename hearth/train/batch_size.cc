@@ -8,7 +8,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
-#include "hearth/train/collate.h"
+#include "hearth/data/collate.h"
 
 namespace hearth {
 namespace {

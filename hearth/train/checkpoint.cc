@@ -93,15 +93,15 @@ class StoredMoments {
 
 void load_moments(const SavedProgress& progress, const CheckpointState& state, const std::filesystem::path& folder) {
   std::optional<StoredMoments> stored;  // on the first rank alone
-  if (progress.ddp.team().is_first()) stored.emplace(folder / state.moments_file, progress.model.parameters());
-  progress.ddp.load_state(state.updates, state.updates_of_moments,
-                          [&](const optim::Optimizer::State& arrays) { stored->read(arrays); });
+  if (progress.optimizer.team().is_first()) stored.emplace(folder / state.moments_file, progress.model.parameters());
+  progress.optimizer.load_state(state.updates, state.updates_of_moments,
+                                [&](const optim::Optimizer::State& arrays) { stored->read(arrays); });
   if (stored) stored->warn_of_unused();
 }
 
 void start_moments_anew(const SavedProgress& progress, const std::filesystem::path& folder) {
-  progress.ddp.start_anew(progress.state.global_step);
-  if (progress.ddp.team().is_first())
+  progress.optimizer.start_anew(progress.state.global_step);
+  if (progress.optimizer.team().is_first())
     log_warning("{} has no optimizer state (--save_only_model?): the optimizer's moments start from zero",
                 folder.string());
 }
@@ -115,18 +115,17 @@ std::string architecture_in(const std::filesystem::path& folder) {
   return !architectures.empty() && architectures.front().is_string() ? architectures.front().get<std::string>() : "";
 }
 
-void save_as_torch(const SavedProgress& progress, const CheckpointState& state,
-                   const optim::Optimizer::State& optimizer, const std::filesystem::path& folder,
-                   const TorchFormat& format) {
+void save_as_torch(const SavedProgress& progress, const CheckpointState& state, const optim::Optimizer::State& moments,
+                   const std::filesystem::path& folder, const TorchFormat& format) {
   state.trainer.save(folder);
   const TorchOrder order = format.as_version_5 ? order_of_version_5(architecture_in(folder)) : TorchOrder::version_4;
   const TorchGroups groups = torch_groups(progress.model.parameters(), order);
-  write_torch_optimizer(folder / "optimizer.pt", groups, optimizer,
+  write_torch_optimizer(folder / "optimizer.pt", groups, moments,
                         {format.optimizer, format.initial_lr, format.lr, state.updates_of_moments});
   write_torch_scheduler(folder / "scheduler.pt", {format.initial_lr, format.lr, state.updates, progress.plateau},
                         groups.size());
   if (state.scaler) write_torch_scaler(folder / "scaler.pt", *state.scaler);
-  const int ranks = progress.ddp.team().size();
+  const int ranks = progress.optimizer.team().size();
   for (int rank = 0; rank < ranks; ++rank)
     write_torch_random_states(folder / (ranks == 1 ? "rng_state.pth" : fmt::format("rng_state_{}.pth", rank)),
                               static_cast<std::uint32_t>(format.seed + state.trainer.global_step * ranks + rank));
@@ -134,17 +133,17 @@ void save_as_torch(const SavedProgress& progress, const CheckpointState& state,
 
 }  // namespace
 
-void save_progress(const SavedProgress& progress, const optim::Optimizer::State& optimizer,
+void save_progress(const SavedProgress& progress, const optim::Optimizer::State& moments,
                    const std::filesystem::path& folder, const std::optional<TorchFormat>& torch) {
   CheckpointState state;
   state.trainer = progress.state;
-  state.updates = progress.ddp.steps();
-  state.updates_of_moments = progress.ddp.moment_steps();
+  state.updates = progress.optimizer.steps();
+  state.updates_of_moments = progress.optimizer.moment_steps();
   if (progress.plateau != nullptr) state.plateau = progress.plateau->state();
   const optim::LossScaler& scaler = progress.scaler;
   if (scaler.enabled()) state.scaler = {scaler.scale(), scaler.good_steps(), scaler.skipped()};
-  if (torch) return save_as_torch(progress, state, optimizer, folder, *torch);
-  io::write_safetensors(folder / "optimizer.safetensors", optimizer);
+  if (torch) return save_as_torch(progress, state, moments, folder, *torch);
+  io::write_safetensors(folder / "optimizer.safetensors", moments);
   state.save(folder);
 }
 
@@ -159,7 +158,7 @@ void check_checkpoint(const std::filesystem::path& folder) {
 }
 
 void load_progress(const SavedProgress& progress, const std::filesystem::path& folder) {
-  const parallel::Team& team = progress.ddp.team();
+  const parallel::Team& team = progress.optimizer.team();
   std::string files;
   if (team.is_first()) {
     check_checkpoint(folder);

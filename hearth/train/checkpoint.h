@@ -6,7 +6,7 @@
 #include "hearth/nn/model.h"
 #include "hearth/optim/loss_scaler.h"
 #include "hearth/optim/plateau.h"
-#include "hearth/parallel/data_parallel.h"
+#include "hearth/parallel/sharded_optimizer.h"
 #include "hearth/train/trainer_state.h"
 
 namespace hearth {
@@ -17,7 +17,7 @@ namespace hearth {
 // state files are those of the Trainer: optimizer.pt, scheduler.pt, scaler.pt and rng_state.pth.
 struct SavedProgress {
   nn::Model& model;
-  parallel::DataParallel& ddp;
+  parallel::ShardedOptimizer& optimizer;
   optim::LossScaler& scaler;
   TrainerState& state;
   optim::Plateau* plateau = nullptr;  // with reduce_lr_on_plateau
@@ -31,10 +31,11 @@ struct TorchFormat {
   bool as_version_5 = false;  // see torch_groups()
 };
 
-// `optimizer` is the ddp's state, which all processes gather together before one of them writes it.
-void save_progress(const SavedProgress& progress, const optim::Optimizer::State& optimizer,
+// `moments` is the optimizer's state, which all processes gather together before one of them writes it.
+void save_progress(const SavedProgress& progress, const optim::Optimizer::State& moments,
                    const std::filesystem::path& folder, const std::optional<TorchFormat>& torch = {});
-// Every process of the ddp's team calls it; the first one reads the folder and sends what it has read to the others.
+// Every process of the optimizer's team calls it; the first one reads the folder and sends what it has read to the
+// others.
 void load_progress(const SavedProgress& progress, const std::filesystem::path& folder);
 // Throws an Error that names the file if one is missing, cut, damaged or holds an impossible value.
 void check_checkpoint(const std::filesystem::path& folder);

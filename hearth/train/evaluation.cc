@@ -8,8 +8,8 @@
 #include "hearth/base/check.h"
 #include "hearth/base/progress.h"
 #include "hearth/base/rounding.h"
+#include "hearth/data/collate.h"
 #include "hearth/data/prefetch.h"
-#include "hearth/train/collate.h"
 #include "hearth/train/results.h"
 #include "hearth/train/trainer_core.h"
 

@@ -56,7 +56,7 @@ void RunCheckpoints::warn_of_other_settings(const TrainerState& stored, const st
 
 void RunCheckpoints::save(bool only_model) {
   const optim::Optimizer::State optimizer =
-      only_model ? optim::Optimizer::State{} : progress_.ddp.state();  // all processes take part
+      only_model ? optim::Optimizer::State{} : progress_.optimizer.state();  // all processes take part
   if (core_.saves())
     keeper_.save(core_.state, [&](const std::filesystem::path& folder) {
       core_.save_model(folder);
@@ -75,7 +75,7 @@ std::optional<TorchFormat> RunCheckpoints::torch_format() const {
   if (args.save_format == SaveFormat::safetensors) return std::nullopt;
   return TorchFormat{.optimizer = optimizer_options(args),
                      .initial_lr = args.learning_rate,
-                     .lr = learning_rate_.after(progress_.ddp.steps()),
+                     .lr = learning_rate_.after(progress_.optimizer.steps()),
                      .seed = args.seed,
                      .as_version_5 = args.save_format == SaveFormat::pytorch_v5};
 }

@@ -7,6 +7,7 @@
 #include "hearth/base/log.h"
 #include "hearth/base/rounding.h"
 #include "hearth/data/sampler.h"
+#include "hearth/parallel/sharded_optimizer.h"
 
 namespace hearth {
 namespace {
@@ -74,15 +75,15 @@ optim::OptimizerOptions optimizer_options(const TrainingArguments& args) {
   return options;
 }
 
-parallel::DataParallelOptions data_parallel_options(const TrainingArguments& args) {
+parallel::DataParallelOptions data_parallel_options(const TrainingArguments& args, const parallel::Team& team) {
   parallel::DataParallelOptions options;
   if (args.ddp_bucket_cap_mb) {
     options.partition.bucket_bytes = static_cast<std::size_t>(*args.ddp_bucket_cap_mb) << 20;
     options.partition.first_bucket_bytes =
         std::min(options.partition.first_bucket_bytes, options.partition.bucket_bytes);
   }
-  options.partition.sharded = args.sharded_optimizer;
   options.wire = args.ddp_wire_dtype;
+  options.partition.sharded = args.sharded_optimizer || parallel::shards_by_itself(team, args.optim, options.wire);
   return options;
 }
 

@@ -5,7 +5,7 @@
 
 #include "hearth/data/dataset.h"
 #include "hearth/optim/optimizer.h"
-#include "hearth/parallel/data_parallel.h"
+#include "hearth/parallel/distributed_data_parallel.h"
 #include "hearth/train/training_arguments.h"
 
 // The number of steps, epochs and samples of a run, from its arguments and data.
@@ -23,7 +23,7 @@ TrainingPlan make_plan(const TrainingArguments& args, const Dataset& dataset, st
 void announce(const TrainingPlan& plan, const TrainingArguments& args, const Dataset& dataset, std::int64_t parameters);
 
 optim::OptimizerOptions optimizer_options(const TrainingArguments& args);
-parallel::DataParallelOptions data_parallel_options(const TrainingArguments& args);
+parallel::DataParallelOptions data_parallel_options(const TrainingArguments& args, const parallel::Team& team);
 // The order in which an epoch visits the dataset.
 std::vector<std::int64_t> epoch_order(const TrainingArguments& args, const Dataset& dataset, std::int64_t epoch);
 

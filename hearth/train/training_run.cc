@@ -6,13 +6,13 @@
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/cpu/system.h"
+#include "hearth/data/collate.h"
 #include "hearth/data/prefetch.h"
 #include "hearth/data/sampler.h"
 #include "hearth/kernels/gemm/peak.h"
 #include "hearth/train/agreed_values.h"
 #include "hearth/train/batch_size.h"
 #include "hearth/train/best_metric.h"
-#include "hearth/train/collate.h"
 #include "hearth/train/fault.h"
 #include "hearth/train/profile.h"
 #include "hearth/train/results.h"
@@ -48,12 +48,13 @@ TrainingRun::TrainingRun(Trainer& trainer, TrainerCore& core, const std::optiona
     : core_(core),
       train_data_(train_data_of(core)),
       stage_(core.memory, "train"),
-      ddp_(core.model->parameters(), optimizer_options(core.args), core.team(), data_parallel_options(core.args)),
+      ddp_(core.model->parameters(), core.team(), data_parallel_options(core.args, core.team())),
+      optimizer_(optimizer_options(core.args), ddp_),
       scaler_(core.args.fp16),
       plan_(find_plan(checkpoint)),
       learning_rate_(core.args, plan_.max_steps),
       nan_guard_(core.args, core.team()),
-      checkpoints_(core, {*core.model, ddp_, scaler_, core.state, learning_rate_.plateau()}, learning_rate_),
+      checkpoints_(core, {*core.model, optimizer_, scaler_, core.state, learning_rate_.plateau()}, learning_rate_),
       actions_(trainer, core, learning_rate_, nan_guard_, checkpoints_),
       matmul_parameters_(matmul_parameters_of(core.model->parameters())) {
   if (core_.team().size() > 1)
@@ -180,9 +181,10 @@ void TrainingRun::train_epoch(std::int64_t epoch, Progress& progress) {
     const double waited = step_timer.seconds();
     const double loss_scale = scaler_.scale();
     core_.callbacks.call(&TrainerCallback::on_step_begin, core_.progress());
-    const double lr = learning_rate_.after(ddp_.steps());
+    const double lr = learning_rate_.after(optimizer_.steps());
     const auto step = static_cast<std::uint64_t>(state.global_step);
-    const StepResult result = training_step(*core_.model, ddp_, scaler_, *micro_batches, step, lr, options, load_);
+    const StepResult result =
+        training_step(*core_.model, ddp_, optimizer_, scaler_, *micro_batches, step, lr, options, load_);
     nan_guard_.after_step(state.global_step + 1, result, scaler_.scale(), checkpoints_.keeper(),
                           [&] { return find_fault(*core_.model, team, *micro_batches, step, result, options); });
     state.skipped_steps += result.skipped && !result.overflowed;

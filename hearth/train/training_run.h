@@ -7,7 +7,7 @@
 #include "hearth/base/profiler.h"
 #include "hearth/base/progress.h"
 #include "hearth/optim/loss_scaler.h"
-#include "hearth/parallel/data_parallel.h"
+#include "hearth/parallel/sharded_optimizer.h"
 #include "hearth/train/learning_rate.h"
 #include "hearth/train/nan_guard.h"
 #include "hearth/train/run_checkpoints.h"
@@ -44,9 +44,10 @@ class TrainingRun {
   TrainerCore& core_;
   const Dataset& train_data_;
   const MemoryStage stage_;
-  parallel::DataParallel ddp_;
+  parallel::DistributedDataParallel ddp_;
+  parallel::ShardedOptimizer optimizer_;
   optim::LossScaler scaler_;
-  const TrainingPlan plan_;  // after the batch size was found, with ddp_ in memory
+  const TrainingPlan plan_;  // after the batch size was found, with optimizer_ in memory
   LearningRate learning_rate_;
   NanGuard nan_guard_;
   RunCheckpoints checkpoints_;

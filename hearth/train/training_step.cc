@@ -48,7 +48,8 @@ Var loss_of(nn::Model& model, ops::Context& ctx, const BatchPtr& batch) {
   return loss;
 }
 
-StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,
+StepResult training_step(nn::Model& model, parallel::DistributedDataParallel& ddp,
+                         parallel::ShardedOptimizer& optimizer, optim::LossScaler& scaler,
                          std::span<const BatchPtr> micro_batches, std::uint64_t step, double lr,
                          const StepOptions& options, const RankLoad& load) {
   const Span span("step");
@@ -94,7 +95,7 @@ StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::L
   result.skipped = result.overflowed || (!finite && options.nan_policy != NanPolicy::ignore);
   if (!result.skipped) {
     const float clip = optim::clip_scale(result.grad_norm, options.max_grad_norm);
-    ddp.step(lr, clip / scale);
+    optimizer.step(lr, clip / scale);
   }
   return result;
 }

@@ -8,7 +8,7 @@
 #include "hearth/nn/model.h"
 #include "hearth/ops/context.h"
 #include "hearth/optim/loss_scaler.h"
-#include "hearth/parallel/data_parallel.h"
+#include "hearth/parallel/sharded_optimizer.h"
 #include "hearth/train/callbacks.h"
 #include "hearth/train/training_choices.h"
 
@@ -48,7 +48,8 @@ Var loss_of(nn::Model& model, ops::Context& ctx, const BatchPtr& batch);
 // One update of the weights from the micro-batches whose gradients are accumulated; every process has the same number
 // of them. `step` is the number of the update, which seeds dropout. `load` is that of this process in the step before,
 // for StepResult::ranks of all.
-StepResult training_step(nn::Model& model, parallel::DataParallel& ddp, optim::LossScaler& scaler,
+StepResult training_step(nn::Model& model, parallel::DistributedDataParallel& ddp,
+                         parallel::ShardedOptimizer& optimizer, optim::LossScaler& scaler,
                          std::span<const BatchPtr> micro_batches, std::uint64_t step, double lr,
                          const StepOptions& options, const RankLoad& load = {});
 

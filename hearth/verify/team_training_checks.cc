@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kVocabulary = 64, kLongest = 16, kSamplesPerRank = 4, kSteps = 6;
 constexpr std::uint64_t kSeed = 42;
+constexpr const char* kOptimizer = "sgd";
 
 std::unique_ptr<models::Pretrained> tiny_model() {
   return models::build_model({{{"model_type", "bert"},
@@ -49,12 +50,11 @@ struct Trained {
 Trained train(const parallel::Team& team, std::int64_t samples_per_step, DType format, bool sharded) {
   const auto model = tiny_model();
   parallel::DataParallelOptions distribution;
-  distribution.partition.sharded = sharded;
+  distribution.partition.sharded = sharded || parallel::shards_by_itself(team, kOptimizer, distribution.wire);
   distribution.partition.first_bucket_bytes = 1 << 10;
   distribution.partition.bucket_bytes = 1 << 14;
-  optim::OptimizerOptions optimizer;
-  optimizer.name = "sgd";
-  parallel::DataParallel ddp(model->parameters(), optimizer, team, distribution);
+  parallel::DistributedDataParallel ddp(model->parameters(), team, distribution);
+  parallel::ShardedOptimizer optimizer({.name = kOptimizer}, ddp);
   optim::LossScaler scaler(false);
   const std::int64_t batch_size = samples_per_step / team.size();
   const data::RankBatches batches(data::shuffled_order(kSteps * samples_per_step, kSeed, 0),
@@ -65,7 +65,7 @@ Trained train(const parallel::Team& team, std::int64_t samples_per_step, DType f
     auto sample = static_cast<std::uint32_t>(team.rank() * batch_size);
     for (const std::int64_t item : batches[step]) append_sample(batch, item, sample++);
     const BatchPtr shared = shared_batch(std::move(batch));
-    const StepResult result = training_step(*model, ddp, scaler, std::span(&shared, 1),
+    const StepResult result = training_step(*model, ddp, optimizer, scaler, std::span(&shared, 1),
                                             static_cast<std::uint64_t>(step), 0.1, {.compute = format, .seed = kSeed});
     trained.losses.push_back(result.loss);
   }

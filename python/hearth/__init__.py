@@ -20,6 +20,7 @@ from .data import (
 )
 from .commands import main
 from .display import show_output_in_python
+from .hf_argparser import HfArgumentParser
 from .modeling import (
     AutoModel,
     AutoModelForMaskedLM,

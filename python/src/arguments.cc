@@ -30,6 +30,7 @@ nb::list declared_options() {
     entry["name"] = each.name;
     entry["help"] = each.help;
     entry["support"] = name_of(each.support);
+    entry["is_switch"] = each.is_switch;
     entry["aliases"] = nb::cast(each.aliases);
     entry["choices"] = nb::cast(each.choices);
     entry["default"] = values.contains(each.name.c_str()) ? nb::object(values[each.name.c_str()]) : nb::none();
@@ -66,6 +67,8 @@ void bind_arguments(nb::module_& m) {
              return values;
            })
       .def("notices", [](const Settings& self) { return self.options.notices(); })
+      .def(
+          "wait_for_everyone", [](const Settings& self) { process_team(self.args).barrier(); }, WithoutGil())
       .def("validate", [](Settings& self) {
         take_precision_of_launcher(self.args);
         self.args.validate();

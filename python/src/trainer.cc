@@ -268,10 +268,10 @@ void bind_trainer(nb::module_& m) {
   m.def("save_metrics", [](const std::string& folder, const std::string& split, const nb::dict& metrics) {
     save_metrics(folder, split, to_metrics(metrics));
   });
-  m.def(
-      "process_index", [] { return process_team().rank(); }, WithoutGil());
-  m.def(
-      "num_processes", [] { return process_team().size(); }, WithoutGil());
+  // Known from the environment: asking joins no process group.
+  m.def("process_index", [] { return comm::world_from_environment().rank; });
+  m.def("local_process_index", [] { return comm::world_from_environment().local_rank; });
+  m.def("num_processes", [] { return comm::world_from_environment().size; });
 }
 
 }  // namespace hearth::python

@@ -81,6 +81,7 @@ TEST_F(ClassifyTest, ShortPrecisionAndShortInputs) {
     return io::Json::parse(outcome.out).at("score").get<double>();
   };
   EXPECT_NEAR(score("--bf16"), score(""), 0.05);
+  EXPECT_EQ(score("--dtype bf16"), score("--bf16"));
   EXPECT_NEAR(score("--fp16"), score(""), 0.02);
   EXPECT_NE(score("--max_seq_length 4"), score(""));
 }
@@ -100,7 +101,7 @@ TEST_F(ClassifyTest, TrainedLength) {
 TEST_F(ClassifyTest, WrongUse) {
   EXPECT_EQ(classify("pairs", "--text a --file b.txt").error(), "give either --text or --file");
   EXPECT_TRUE(contains(classify("pairs", "--text_pair a").error(), "--text_pair needs --text"));
-  EXPECT_TRUE(contains(classify("pairs", "--text a --bf16 --fp16").error(), "--bf16 and --fp16 exclude each other"));
+  EXPECT_TRUE(contains(classify("pairs", "--text a --bf16 --fp16").error(), "give one of --dtype, --bf16 and --fp16"));
   EXPECT_TRUE(contains(classify("pairs", "--file none.txt").error(), "none.txt"));
   write("empty.txt", "");
   EXPECT_EQ(classify("pairs", "--file empty.txt").error(), "empty.txt is empty; write one text per line");

@@ -122,6 +122,8 @@ TEST_F(Embeddings, BadInputIsOneSentence) {
   EXPECT_TRUE(
       contains(error(training("--output_dir o --prompts '{\"title\": \"t\"}'")), "which pairs.jsonl does not have"));
   EXPECT_TRUE(contains(error(training("--output_dir o --loss TripletLoss")), "TripletLoss needs three texts"));
+  write("pairs.jsonl", "{\"question\": \"a\", \"answer\": \"b\"}\n");
+  EXPECT_TRUE(contains(error(training("--output_dir o")), "has no negatives: a batch of one pair"));
   write("pairs.jsonl", "{\"question\": \"a\", \"answer\": \"\"}\n");
   EXPECT_TRUE(contains(error(training("--output_dir o")), "\"answer\" of record 1 is empty"));
   EXPECT_FALSE(fs::exists(folder() / "o"));

@@ -138,7 +138,7 @@ TEST_F(Tag, WrongUseIsOneSentence) {
   const auto error = [&](const std::string& flags) { return tag(flags).error(); };
   EXPECT_TRUE(contains(error("--text ' '"), "--text is empty"));
   EXPECT_TRUE(contains(error("--text x --file y.txt"), "either --text TEXT or --file"));
-  EXPECT_TRUE(contains(error("--text x --bf16 --fp16"), "either --bf16 or --fp16"));
+  EXPECT_TRUE(contains(error("--text x --bf16 --fp16"), "give one of --dtype, --bf16 and --fp16"));
   EXPECT_TRUE(contains(error("--text x --aggregation_strategy mean"), "average"));
   EXPECT_TRUE(contains(error("--text x --max_seq_length 2"), "leaves no room for words"));
   EXPECT_TRUE(contains(error("--text x --max_seq_length 10 --stride 8"), "--stride 8 must be less than the 8 tokens"));

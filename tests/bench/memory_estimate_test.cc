@@ -73,11 +73,12 @@ constexpr double kOfTheProgram = 16 << 20;
   plan.moments = optim::moments_per_weight(optimizer);
   cpu::set_num_threads(static_cast<int>(plan.threads));
   const auto model = models::build_model(config, HeadKind::question_answering, 42, freezing);
-  parallel::DataParallel ddp(model->parameters(), optimizer);
+  parallel::DistributedDataParallel ddp(model->parameters());
+  parallel::ShardedOptimizer updates(optimizer, ddp);
   optim::LossScaler scaler(false);
   Workload workload(model->backbone_config(), kBatch, kSequence, {});
   const BatchPtr batch = shared_batch(workload.next());
-  training_step(*model, ddp, scaler, std::span(&batch, 1), 0, 3e-5,
+  training_step(*model, ddp, updates, scaler, std::span(&batch, 1), 0, 3e-5,
                 {.compute = plan.dtype, .gradient_checkpointing = checkpointing});
   exit_by_closeness(static_cast<double>(cpu::process_usage().peak_resident_bytes),
                     estimate_memory(*model, plan).total());

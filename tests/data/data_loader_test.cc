@@ -98,7 +98,7 @@ TEST(DataLoader, FailuresOfTheDatasetReachTheLoop) {
     DataLoader loader(std::make_shared<Broken>(), {.batch_size = batch_size});
     for ([[maybe_unused]] const BatchPtr& batch : loader) continue;
   };
-  EXPECT_TRUE(contains(error_of([&] { all_of(1); }), "collate returned no batch"));
+  EXPECT_TRUE(contains(error_of([&] { all_of(1); }), "[Dataset::collate] there is no batch for items"));
   EXPECT_EQ(error_of([&] { all_of(2); }), "item 2 is broken");
 }
 

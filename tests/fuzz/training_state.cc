@@ -18,18 +18,19 @@ class OneWeight final : public nn::Model {
 // A run that has a checkpoint.
 struct Run {
   OneWeight model;
-  parallel::DataParallel ddp{model.parameters(), {}};
+  parallel::DistributedDataParallel ddp{model.parameters()};
+  parallel::ShardedOptimizer optimizer{{}, ddp};
   optim::LossScaler scaler{true};
   optim::Plateau plateau{{}, 1e-3};
   TrainerState state;
-  SavedProgress progress{model, ddp, scaler, state, &plateau};
+  SavedProgress progress{model, optimizer, scaler, state, &plateau};
   std::filesystem::path folder = fuzz::scratch() / "checkpoint";
 
   Run() { save(); }
   void save() {
     std::filesystem::create_directories(folder);
     model.save_pretrained(folder);
-    save_progress(progress, ddp.state(), folder);
+    save_progress(progress, optimizer.state(), folder);
   }
 };
 

@@ -1,5 +1,3 @@
-#include "hearth/parallel/data_parallel.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -31,18 +29,19 @@ DataParallelOptions sharded(bool on) {
   return options;
 }
 
-double take_steps(ToyParameters& toy, DataParallel& ddp, int steps) {
+double take_steps(ToyParameters& toy, Training& training, int steps) {
+  DistributedDataParallel& ddp = training.ddp;
   double norm = 0;
   for (int step = 0; step < steps; ++step) {
     toy.store.zero_grad();
     Tape tape;
-    const auto factor = static_cast<float>(ddp.team().rank() - 2 * ddp.steps());
+    const auto factor = static_cast<float>(ddp.team().rank() - 2 * training.optimizer.steps());
     const Var loss = toy.forward(tape, factor);
     ddp.start_backward(tape, loss, 0.1f, std::array{1.0, 0.5 * ddp.team().rank()});
     const std::span<const double> reports = ddp.finish();
     EXPECT_EQ(reports[0], ddp.team().size());
     norm = ddp.grad_norm();
-    ddp.step(0.01, 0.5f);
+    training.optimizer.step(0.01, 0.5f);
   }
   return norm;
 }
@@ -69,9 +68,9 @@ Outcome outcome_of(int ranks, const std::string& name, bool shard, bool shares_m
   std::mutex mutex;
   const auto train = [&](const Team& team) {
     ToyParameters toy(kSizes);
-    DataParallel ddp(toy.store, optimizer(name), team, sharded(shard));
-    const double norm = take_steps(toy, ddp, 5);
-    const optim::Optimizer::State state = ddp.state();
+    Training training(toy.store, optimizer(name), team, sharded(shard));
+    const double norm = take_steps(toy, training, 5);
+    const optim::Optimizer::State state = training.optimizer.state();
     const std::lock_guard lock(mutex);
     if (outcome.weights.empty()) outcome.weights = weights(toy);
     EXPECT_EQ(outcome.weights, weights(toy));  // the same bits on all ranks
@@ -118,9 +117,9 @@ TEST(DataParallel, RanksThatShareMemoryHaveTheirWeightsOnce) {
   std::array<const float*, 3> first_weights{};
   const auto train = [&](const Team& team) {
     ToyParameters toy(kSizes);
-    DataParallel ddp(toy.store, optimizer("adamw_torch"), team, sharded(false));
-    EXPECT_TRUE(ddp.partition().sharded());
-    take_steps(toy, ddp, 2);
+    Training training(toy.store, optimizer("adamw_torch"), team, sharded(false));
+    EXPECT_TRUE(training.ddp.partition().sharded());
+    take_steps(toy, training, 2);
     first_weights[static_cast<std::size_t>(team.rank())] = toy[0].master.data<float>();
   };
   run_team(3, train, true);
@@ -170,9 +169,9 @@ TEST(DataParallel, StateOfAnyNumberOfRanksIsResumedByAnyOther) {
   std::vector<float> saved_weights;
   run_team(2, [&](const Team& team) {
     ToyParameters toy(kSizes);
-    DataParallel ddp(toy.store, optimizer("adamw_torch"), team, sharded(true));
-    take_steps(toy, ddp, 3);
-    const auto state = ddp.state();
+    Training training(toy.store, optimizer("adamw_torch"), team, sharded(true));
+    take_steps(toy, training, 3);
+    const auto state = training.optimizer.state();
     if (!team.is_first()) return;
     saved = copied(state);
     saved_weights = weights(toy);
@@ -184,14 +183,15 @@ TEST(DataParallel, StateOfAnyNumberOfRanksIsResumedByAnyOther) {
     for (const bool shard : {false, true})
       run_team(ranks, [&](const Team& team) {
         ToyParameters toy(kSizes);
-        DataParallel ddp(toy.store, optimizer("adamw_torch"), team, sharded(shard));
-        ddp.load_state(5, 3, [&](const optim::Optimizer::State& state) {
+        Training training(toy.store, optimizer("adamw_torch"), team, sharded(shard));
+        ShardedOptimizer& resumed = training.optimizer;
+        resumed.load_state(5, 3, [&](const optim::Optimizer::State& state) {
           EXPECT_TRUE(team.is_first());  // and sends to the others
           read(state);
         });
-        EXPECT_EQ(ddp.steps(), 5);
-        EXPECT_EQ(ddp.moment_steps(), 3);
-        const auto state = ddp.state();
+        EXPECT_EQ(resumed.steps(), 5);
+        EXPECT_EQ(resumed.moment_steps(), 3);
+        const auto state = resumed.state();
         if (team.is_first()) {
           EXPECT_EQ(copied(state), saved);
         }
@@ -204,24 +204,25 @@ TEST(DataParallel, MomentsThatBeginAnewMakeAFirstUpdate) {
   constexpr std::int64_t kEarlier = 5000;
   ToyParameters toy(kSizes), anew(kSizes);
   optim::OptimizerOptions options;
-  DataParallel first(toy.store, options), resumed(anew.store, options);
-  resumed.start_anew(kEarlier);
-  for (const auto& [parameters, ddp] : {std::pair(&toy, &first), std::pair(&anew, &resumed)}) {
+  Training first(toy.store, options), resumed(anew.store, options);
+  resumed.optimizer.start_anew(kEarlier);
+  for (const auto& [parameters, training] : {std::pair(&toy, &first), std::pair(&anew, &resumed)}) {
     parameters->store.zero_grad();
     Tape tape;
     const Var loss = parameters->forward(tape, 1);
-    ddp->start_backward(tape, loss, 1, {});
-    ddp->finish();
-    ddp->step(0.01, 1);
+    training->ddp.start_backward(tape, loss, 1, {});
+    training->ddp.finish();
+    training->optimizer.step(0.01, 1);
   }
   EXPECT_EQ(weights(anew), weights(toy));
-  EXPECT_EQ(resumed.steps(), kEarlier + 1);
-  EXPECT_EQ(resumed.moment_steps(), 1);
+  EXPECT_EQ(resumed.optimizer.steps(), kEarlier + 1);
+  EXPECT_EQ(resumed.optimizer.moment_steps(), 1);
 }
 
 // The reducer refers to the partition beside it.
-static_assert(!std::is_copy_constructible_v<DataParallel> && !std::is_copy_assignable_v<DataParallel>);
-static_assert(!std::is_move_constructible_v<DataParallel> && !std::is_move_assignable_v<DataParallel>);
+using Ddp = DistributedDataParallel;
+static_assert(!std::is_copy_constructible_v<Ddp> && !std::is_copy_assignable_v<Ddp>);
+static_assert(!std::is_move_constructible_v<Ddp> && !std::is_move_assignable_v<Ddp>);
 
 // To the other ranks a model with frozen parameters is one without them.
 TEST(DataParallel, FrozenParametersStayWhereTheyAre) {
@@ -232,17 +233,17 @@ TEST(DataParallel, FrozenParametersStayWhereTheyAre) {
     run_team(2, [&](const Team& team) {
       ToyParameters small(trained), whole(all, frozen);
       EXPECT_EQ(whole.store.size(), small.store.size());
-      DataParallel without(small.store, optimizer("adamw_torch"), team, sharded(shard));
-      DataParallel with(whole.store, optimizer("adamw_torch"), team, sharded(shard));
+      Training without(small.store, optimizer("adamw_torch"), team, sharded(shard));
+      Training with(whole.store, optimizer("adamw_torch"), team, sharded(shard));
       take_steps(small, without, 3);
       take_steps(whole, with, 3);
-      EXPECT_EQ(with.reducer().launched_bytes(), static_cast<std::size_t>(whole.store.size()) * sizeof(float));
-      EXPECT_EQ(with.reducer().launched_bytes(), without.reducer().launched_bytes());
+      EXPECT_EQ(with.ddp.reducer().launched_bytes(), static_cast<std::size_t>(whole.store.size()) * sizeof(float));
+      EXPECT_EQ(with.ddp.reducer().launched_bytes(), without.ddp.reducer().launched_bytes());
       for (const std::size_t k : {0, 3}) {
         EXPECT_FALSE(whole[k].grad.defined());
         for (std::int64_t i = 0; i < whole[k].master.size(); ++i) EXPECT_EQ(whole[k].master.data<float>()[i], 0.5f);
       }
-      const auto state = with.state();
+      const auto state = with.optimizer.state();
       if (team.is_first()) {
         EXPECT_EQ(copied(state).size(), 2 * trained.size());
         for (const auto& [name, values] : copied(state)) EXPECT_FALSE(name.ends_with("w0") || name.ends_with("w3"));
@@ -257,7 +258,7 @@ TEST(DataParallel, FrozenParametersStayWhereTheyAre) {
 TEST(DataParallel, AdafactorIsNotSharded) {
   run_team(2, [](const Team& team) {
     ToyParameters toy(kSizes);
-    EXPECT_TRUE(contains(error_of([&] { DataParallel(toy.store, optimizer("adafactor"), team, sharded(true)); }),
+    EXPECT_TRUE(contains(error_of([&] { Training(toy.store, optimizer("adafactor"), team, sharded(true)); }),
                          "adafactor cannot be sharded"));
   });
 }

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "hearth/kernels/rows/elementwise.h"
-#include "hearth/parallel/data_parallel.h"
 #include "tests/parallel/toy_team.h"
 
 namespace hearth::parallel {
@@ -23,14 +22,14 @@ class SharedCopiesTest : public testing::Test {
   static std::vector<std::int64_t> sizes() { return {1000, 5, 333}; }
 
   // One training step in which the rank reads the weights that `reads` chooses, in their forms.
-  static void step(ToyParameters& toy, DataParallel& ddp, const std::function<void()>& reads) {
+  static void step(ToyParameters& toy, Training& training, const std::function<void()>& reads) {
     toy.store.zero_grad();
     Tape tape;
     reads();
-    const Var loss = toy.forward(tape, static_cast<float>(ddp.team().rank()));
-    ddp.start_backward(tape, loss, 0.1f, {});
-    ddp.finish();
-    ddp.step(0.01, 1);
+    const Var loss = toy.forward(tape, static_cast<float>(training.ddp.team().rank()));
+    training.ddp.start_backward(tape, loss, 0.1f, {});
+    training.ddp.finish();
+    training.optimizer.step(0.01, 1);
   }
 
   static Parameter& parameter(ToyParameters& toy, std::size_t k) { return *toy.store.trainable()[k]; }
@@ -42,15 +41,15 @@ class SharedCopiesTest : public testing::Test {
     EXPECT_EQ(std::memcmp(copy.raw(), expected.raw(), expected.bytes()), 0) << weight.parts.front().name;
   }
 
-  // Runs body(team, toy, ddp) on all ranks.
+  // Runs body(team, toy, training) on all ranks.
   template <class Body>
   static void run(const Body& body) {
     const auto train = [&](const Team& team) {
       ToyParameters toy(sizes());
       DataParallelOptions options;
       options.partition = {64, 256, false};
-      DataParallel ddp(toy.store, {}, team, options);
-      body(team, toy, ddp);
+      Training training(toy.store, {}, team, options);
+      body(team, toy, training);
       team.barrier();
     };
     run_team(kRanks, train, true);
@@ -66,9 +65,9 @@ class SharedCopiesTest : public testing::Test {
 };
 
 TEST_F(SharedCopiesTest, AreOneForAllRanksAndFollowTheWeights) {
-  run([&](const Team&, ToyParameters& toy, DataParallel& ddp) {
+  run([&](const Team&, ToyParameters& toy, Training& training) {
     for (int i = 0; i < 3; ++i) {
-      step(toy, ddp, [&] {
+      step(toy, training, [&] {
         for (std::size_t k = 0; k < 3; ++k) acquire(parameter(toy, k), kBf16);
       });
       for (std::size_t k = 0; k < 3; ++k) {
@@ -83,28 +82,28 @@ TEST_F(SharedCopiesTest, AreOneForAllRanksAndFollowTheWeights) {
 }
 
 TEST_F(SharedCopiesTest, StayForRanksThatDidNotReadThemInAStep) {
-  run([&](const Team& team, ToyParameters& toy, DataParallel& ddp) {
+  run([&](const Team& team, ToyParameters& toy, Training& training) {
     Parameter& weight = parameter(toy, 0);
-    step(toy, ddp, [&] { acquire(weight, kBf16); });
-    step(toy, ddp, [&] {
+    step(toy, training, [&] { acquire(weight, kBf16); });
+    step(toy, training, [&] {
       if (team.rank() == 1) acquire(weight, kBf16);
     });
     ASSERT_EQ(weight.copies.size(), 1u);
     EXPECT_EQ(weight.copies.front().version, weight.version);
     note_place(weight.copies.front().value);
     expect_current(weight, kBf16);
-    step(toy, ddp, [] {});
-    step(toy, ddp, [] {});
+    step(toy, training, [] {});
+    step(toy, training, [] {});
     EXPECT_TRUE(weight.copies.empty());  // nobody reads it
   });
   EXPECT_EQ(places_.size(), 1u);
 }
 
 TEST_F(SharedCopiesTest, ACopyThatSomeRanksLackIsTheirOwn) {
-  run([&](const Team& team, ToyParameters& toy, DataParallel& ddp) {
+  run([&](const Team& team, ToyParameters& toy, Training& training) {
     Parameter& weight = parameter(toy, 0);
     for (int i = 0; i < 2; ++i)
-      step(toy, ddp, [&] {
+      step(toy, training, [&] {
         acquire(weight, kBf16);
         if (!team.is_first()) acquire(weight, kF16);
       });
@@ -117,11 +116,11 @@ TEST_F(SharedCopiesTest, ACopyThatSomeRanksLackIsTheirOwn) {
 }
 
 TEST_F(SharedCopiesTest, ACopyThatOneRankHasDroppedIsTheOthersOwn) {
-  run([&](const Team& team, ToyParameters& toy, DataParallel& ddp) {
+  run([&](const Team& team, ToyParameters& toy, Training& training) {
     Parameter& weight = parameter(toy, 0);
-    step(toy, ddp, [&] { acquire(weight, kBf16); });
+    step(toy, training, [&] { acquire(weight, kBf16); });
     if (team.is_first()) weight.copies.clear();
-    step(toy, ddp, [&] {
+    step(toy, training, [&] {
       if (!team.is_first()) acquire(weight, kBf16);
     });
     expect_current(weight, kBf16);
@@ -131,14 +130,14 @@ TEST_F(SharedCopiesTest, ACopyThatOneRankHasDroppedIsTheOthersOwn) {
 }
 
 TEST_F(SharedCopiesTest, FollowWeightsThatWereLoaded) {
-  run([&](const Team& team, ToyParameters& toy, DataParallel& ddp) {
+  run([&](const Team& team, ToyParameters& toy, Training& training) {
     Parameter& weight = parameter(toy, 0);
-    step(toy, ddp, [&] { acquire(weight, kBf16); });
+    step(toy, training, [&] { acquire(weight, kBf16); });
     if (team.is_first()) std::fill_n(weight.master.data<float>(), weight.master.size(), 1.25f);
-    ddp.broadcast_weights();
+    training.ddp.broadcast_weights();
     expect_current(weight, kBf16);
     EXPECT_EQ(static_cast<float>(acquire(weight, kBf16).data<BFloat16>()[7]), 1.25f);
-    for (int i = 0; i < 2; ++i) step(toy, ddp, [&] { acquire(weight, kBf16); });
+    for (int i = 0; i < 2; ++i) step(toy, training, [&] { acquire(weight, kBf16); });
     expect_current(weight, kBf16);
     note_place(acquire(weight, kBf16));
   });

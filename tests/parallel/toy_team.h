@@ -1,4 +1,4 @@
-// A world of threads, a group that notes what is asked of it, and a model whose gradients are known.
+// A world of threads, a group that notes what is asked of it, and a model whose gradients are known, with its training.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "hearth/autograd/tape.h"
 #include "hearth/comm/thread_world.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/parallel/sharded_optimizer.h"
 #include "hearth/parallel/team.h"
 #include "tests/parallel/forwarding_group.h"
 
@@ -59,6 +60,23 @@ class NotingGroup final : public comm::ForwardingGroup {
   }
 
   std::vector<std::string>& notes_;
+};
+
+// Gradients averaged over the ranks, and the optimizer that applies them, sharded as the Trainer does it.
+struct Training {
+  Training(ParameterStore& parameters, const optim::OptimizerOptions& options, const Team& team = {},
+           DataParallelOptions parallel = {})
+      : ddp(parameters, team, completed(parallel, options, team)), optimizer(options, ddp) {}
+
+  DistributedDataParallel ddp;
+  ShardedOptimizer optimizer;
+
+ private:
+  static DataParallelOptions completed(DataParallelOptions parallel, const optim::OptimizerOptions& options,
+                                       const Team& team) {
+    parallel.partition.sharded |= shards_by_itself(team, options.name, parallel.wire);
+    return parallel;
+  }
 };
 
 // Parameters "w0", "w1", ..., used in that order. The gradient of w[k], element i, is seed * (k + 1) * (factor + i),

@@ -2,26 +2,17 @@
 the same batches. Run by scripts/test_peers: embedding_test.py HEARTH"""
 
 import json
-import os
-import pathlib
 import random
 import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
-import warnings
 
-os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
-warnings.simplefilter("ignore")
+import runs  # before torch
 
 import numpy
 import torch
 import transformers
 from sentence_transformers import CrossEncoder, SentenceTransformer, losses
 from sentence_transformers.models import Normalize, Pooling, Transformer
-
-import runs
 
 TEXTS = ["Elif lives in Bergen.", "The baker of Faro sells bread, and the mail comes twice a day.", "Jena", "Who is it?",
          "Where does the miller live, and why does nobody know?"]
@@ -30,17 +21,12 @@ STEPS, BATCH, RATE = 5, 8, 1e-3
 
 
 def setUpModule():
-    global place, hearth, folder
+    global hearth, folder
     transformers.logging.set_verbosity_error()
-    place = tempfile.TemporaryDirectory()
-    folder = pathlib.Path(place.name)
-    hearth = runs.Hearth(PROGRAM, folder)
+    hearth = runs.Hearth()
+    folder = hearth.folder
     hearth.make_start_models()
     (folder / "texts.txt").write_text("\n".join(TEXTS) + "\n")
-
-
-def tearDownModule():
-    place.cleanup()
 
 
 def write_records(name, columns, labels=None):
@@ -127,9 +113,8 @@ class Folders(unittest.TestCase):
         CrossEncoder(str(folder / "bert-start"), num_labels=1, device="cpu").save(str(folder / "their-ce"))
         for name in ("ce", "their-ce"):
             theirs = CrossEncoder(str(folder / name), device="cpu").predict([(TEXTS[3], text) for text in TEXTS])
-            done = subprocess.run([PROGRAM, "rerank", "--model", name, "--query", TEXTS[3], "--file", "texts.txt"], cwd=folder,
-                                  capture_output=True, text=True, check=True)
-            ours = {hit["corpus_id"]: hit["score"] for hit in json.loads(done.stdout)["results"]}
+            (found,) = hearth.printed("rerank", "--model", name, "--query", TEXTS[3], "--file", "texts.txt")
+            ours = {hit["corpus_id"]: hit["score"] for hit in found["results"]}
             close(self, numpy.array([ours[i] for i in range(len(TEXTS))]), numpy.array(theirs))
 
 
@@ -192,5 +177,4 @@ class Training(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    runs.main()

@@ -4,22 +4,14 @@ families_test.py HEARTH"""
 
 import json
 import logging
-import os
-import pathlib
 import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
-import warnings
 
-os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
-warnings.simplefilter("ignore")
+import runs  # before torch
 
 import torch
 import transformers
-
-import runs
 
 FIXTURES = runs.ROOT / "tests" / "fixtures" / "families"
 sys.path.insert(0, str(FIXTURES))
@@ -56,30 +48,15 @@ TASKS = {
 
 
 def setUpModule():
-    global place, folder, hearth
-    place = tempfile.TemporaryDirectory()
-    folder = pathlib.Path(place.name)
-    hearth = runs.Hearth(PROGRAM, folder)
+    global folder, hearth
+    hearth = runs.Hearth()
+    folder = hearth.folder
     write_data(folder)
     hearth.run(f"train_tokenizer --files {FIXTURES.parent / 'apps' / 'text.txt'} --vocab_size 200 --output_dir words")
 
 
-def tearDownModule():
-    place.cleanup()
-
-
-def printed(command):
-    """What a command of the program prints, line by line as JSON."""
-    done = subprocess.run([PROGRAM, *command], cwd=folder, capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
 def opened(head, model):
-    """The model of a folder, which must have exactly the tensors that transformers expects."""
-    found, info = make.HEADS[head].from_pretrained(model, output_loading_info=True, attn_implementation="eager")
-    for keys in ("missing_keys", "unexpected_keys", "mismatched_keys"):
-        assert not info[keys], f"{model}: {keys} {info[keys]}"
-    return found.eval()
+    return runs.opened(make.HEADS[head], model, attn_implementation="eager")
 
 
 class Family:
@@ -142,7 +119,7 @@ class Family:
         model = folder / f"{self.family}-cls"
         ask = transformers.pipeline("text-classification", model=str(model), device="cpu", top_k=None)
         self.assertEqual(set(ask.model.config.id2label.values()), set(TOWNS))
-        ours = printed(["classify", "--model", str(model), "--file", "lines.txt", "--top_k", "0"])
+        ours = hearth.printed("classify", "--model", str(model), "--file", "lines.txt", "--top_k", "0")
         for line, scores in zip(ours, ask(TEXTS)):
             found = {each["label"]: each["score"] for each in line["scores"]}
             self.assertEqual(set(found), set(TOWNS))
@@ -155,7 +132,7 @@ class Family:
             tag = transformers.pipeline("token-classification", model=str(model), device="cpu",
                                         aggregation_strategy=strategy)
             for text in TEXTS:
-                ours = printed(["tag", "--model", str(model), "--text", text, "--aggregation_strategy", strategy])[0]
+                (ours,) = hearth.printed("tag", "--model", str(model), "--text", text, "--aggregation_strategy", strategy)
                 theirs = tag(text)
                 self.assertEqual(len(ours), len(theirs), (strategy, ours, theirs))
                 for one, other in zip(ours, theirs):
@@ -196,10 +173,7 @@ class Albert(Family, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    print(f"transformers {transformers.__version__}, torch {torch.__version__}", flush=True)
     torch.set_num_threads(1)
-    transformers.logging.disable_progress_bar()
     transformers.logging.set_verbosity_error()
     logging.disable(logging.WARNING)
-    unittest.main(verbosity=2, buffer=True)
+    runs.main()

@@ -3,25 +3,18 @@ scripts/test_peers: peers_test.py HEARTH"""
 
 import logging
 import math
-import os
-import pathlib
-import sys
-import tempfile
 import unittest
 
-os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
+import runs  # before torch
 
 import torch
 import transformers
 from transformers.pipelines import SUPPORTED_TASKS
 
-import runs
-
 
 def setUpModule():
-    global place, hearth
-    place = tempfile.TemporaryDirectory()
-    hearth = runs.Hearth(PROGRAM, pathlib.Path(place.name))
+    global hearth
+    hearth = runs.Hearth()
     hearth.make_start_models()
     for family in runs.CONFIGS:
         version = "pytorch" if transformers.__version__ < "5" else "pytorch_v5"
@@ -29,16 +22,9 @@ def setUpModule():
         hearth.evaluate(family, f"{family}-answers")
 
 
-def tearDownModule():
-    place.cleanup()
-
-
 def load(folder):
-    """Model and tokenizer; the model must have found exactly the tensors that it has."""
-    model, found = transformers.AutoModelForQuestionAnswering.from_pretrained(folder, output_loading_info=True)
-    for keys in ("missing_keys", "unexpected_keys", "mismatched_keys"):
-        assert not found[keys], f"{folder}: {keys} {found[keys]}"
-    return model.eval(), transformers.AutoTokenizer.from_pretrained(folder)
+    model = runs.opened(transformers.AutoModelForQuestionAnswering, folder)
+    return model, transformers.AutoTokenizer.from_pretrained(folder)
 
 
 class Features(torch.utils.data.Dataset):
@@ -268,7 +254,4 @@ class Albert(Exchange, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    print(f"transformers {transformers.__version__}, torch {torch.__version__}", flush=True)
-    transformers.logging.disable_progress_bar()
-    unittest.main(verbosity=2, buffer=True)
+    runs.main()

@@ -1,8 +1,17 @@
-"""Small models that Hearth trains on some of the demo's questions, for the tests beside this file."""
+"""Small models that Hearth trains on some of the demo's questions, for the tests beside this file. It sets the environment
+of torch and transformers: import it before them."""
 
 import json
+import os
 import pathlib
 import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
+warnings.simplefilter("ignore")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LENGTH = 192  # tokens; question and context fit with every tokenizer
@@ -54,22 +63,31 @@ BATCH, STEPS, HALF, LEARNING_RATE, WEIGHT_DECAY, WARMUP = 8, 8, 4, 1e-3, 0.1, 2
 
 
 class Hearth:
-    """The program in a folder of its own."""
+    """The program in a new folder, which lasts until the tests of the file are done."""
 
-    def __init__(self, program, folder):
-        self.program, self.folder = program, folder
+    def __init__(self):
+        place = tempfile.TemporaryDirectory()
+        unittest.addModuleCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
 
     def run(self, command):
         """Runs a command of the program and returns its stderr; a failure raises."""
+        return self.done(command.split()).stderr
+
+    def printed(self, *words):
+        """What a command prints, line by line as JSON."""
+        return [json.loads(line) for line in self.done(words).stdout.splitlines()]
+
+    def done(self, words):
         done = subprocess.run(
-            [self.program, *command.split()],
+            [PROGRAM, *words],
             cwd=self.folder,
             env={"HEARTH_CACHE": str(self.folder / "cache"), "PATH": "/usr/bin:/bin"},
             capture_output=True,
             text=True,
         )
-        assert done.returncode == 0, f"hearth {command}\n{done.stdout}{done.stderr}"
-        return done.stderr
+        assert done.returncode == 0, f"hearth {' '.join(words)}\n{done.stdout}{done.stderr}"
+        return done
 
     def make_start_models(self):
         write_questions(ROOT / "demo" / "train.json", 10, self.folder / "train.json")
@@ -151,3 +169,23 @@ def train_tokenizers(folder):
 
 def read(file):
     return json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+
+
+def opened(model_class, folder, **options):
+    """The model of a folder, which must have exactly the tensors that transformers expects."""
+    model, found = model_class.from_pretrained(folder, output_loading_info=True, **options)
+    for keys in ("missing_keys", "unexpected_keys", "mismatched_keys"):
+        assert not found[keys], f"{folder}: {keys} {found[keys]}"
+    return model.eval()
+
+
+def main():
+    """Runs the tests of a file that is called with the program as its first word."""
+    global PROGRAM
+    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    peers = [sys.modules[name] for name in ("transformers", "torch", "sentence_transformers") if name in sys.modules]
+    if peers:
+        print(", ".join(f"{peer.__name__} {peer.__version__}" for peer in peers), flush=True)
+    if "transformers" in sys.modules:
+        sys.modules["transformers"].logging.disable_progress_bar()
+    unittest.main(module="__main__", verbosity=2, buffer=True)

@@ -2,14 +2,11 @@
 by scripts/test_peers: tensorboard_test.py HEARTH"""
 
 import json
-import pathlib
-import sys
-import tempfile
 import unittest
 
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+import runs  # before torch
 
-import runs
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 RUN = (
     f"run_qa --model_name_or_path bert-start --train_file {runs.ROOT}/demo/train.json"
@@ -20,15 +17,10 @@ RUN = (
 
 
 def setUpModule():
-    global place, hearth
-    place = tempfile.TemporaryDirectory()
-    hearth = runs.Hearth(PROGRAM, pathlib.Path(place.name))
+    global hearth
+    hearth = runs.Hearth()
     hearth.make_start_models()
     hearth.run(RUN + " --output_dir out --logging_dir events --log_histograms")
-
-
-def tearDownModule():
-    place.cleanup()
 
 
 def opened(folder):
@@ -112,5 +104,4 @@ class TensorBoard(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
-    unittest.main(verbosity=1)
+    runs.main()

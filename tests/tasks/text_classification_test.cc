@@ -3,6 +3,7 @@
 
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
+#include "hearth/tasks/common/name_list.h"
 #include "hearth/tasks/text_classification/class_report.h"
 #include "hearth/tasks/text_classification/class_weights.h"
 #include "hearth/tasks/text_classification/columns.h"

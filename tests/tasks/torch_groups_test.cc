@@ -2,7 +2,9 @@
 #include "hearth/train/torch_groups.h"
 
 #include "hearth/io/json.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/optim/optimizer.h"
+#include "hearth/train/torch_optimizer.h"
 #include "tests/models/small_models.h"
 
 namespace hearth {
@@ -39,6 +41,29 @@ void expect_order_of_transformers(int version) {
 
 TEST(TorchGroups, AreInTheOrderOfTransformers4) { expect_order_of_transformers(4); }
 TEST(TorchGroups, AreInTheOrderOfTransformers5) { expect_order_of_transformers(5); }
+
+// In some of these orders a parameter of the head comes before those of the encoder that have its shape.
+TEST(TorchGroups, AreReadInTheOrderInWhichTheyWereWritten) {
+  const TemporaryPlace place;
+  const std::filesystem::path file = place.path() / "optimizer.pt";
+  for (const models::Built& built : models::kModels) {
+    const auto model = models::build(built);
+    const ParameterStore& store = model->parameters();
+    optim::Optimizer::State state;
+    for (const NamedParameter& each : store.named()) {
+      state.emplace_back("exp_avg." + each.name, Tensor(each.value.shape(), DType::f32));
+      kernels::fill(DType::f32, each.value.size(), static_cast<float>(state.size()), state.back().second.raw());
+    }
+    for (const TorchOrder order : kTorchOrders) {
+      write_torch_optimizer(file, torch_groups(store, order), state, {.options = {}, .steps = 1});
+      const TorchOptimizer read = read_torch_optimizer(file, store);
+      EXPECT_EQ(read.moments.size(), state.size()) << models::describe(built);
+      for (const auto& [name, moments] : state)
+        EXPECT_EQ(read.moments.at(name).data<float>()[0], moments.data<float>()[0])
+            << models::describe(built) << " " << name << " in order " << static_cast<int>(order);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace hearth

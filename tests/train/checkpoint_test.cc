@@ -29,12 +29,21 @@ class Checkpoints : public TrainerTest {
       std::filesystem::create_directories(folder_ / "out" / ("checkpoint-" + std::to_string(step)) / "inner");
   }
 
+  TrainingArguments arguments_that_load_the_best() const {
+    TrainingArguments args = arguments();
+    args.save_strategy = args.eval_strategy = Strategy::epoch;
+    args.load_best_model_at_end = true;
+    args.metric_for_best_model = "f1";
+    return args;
+  }
+
   // Trains with a metric by step: the state at the end, and the weights at each evaluation.
   TrainerState train(const TrainingArguments& args, const std::map<std::int64_t, double>& f1 = {}) {
     TrainerOptions trainer_options;
     trainer_options.evaluate = [&](const Trainer& running) {
       const std::int64_t step = running.state().global_step;
       weights_at_[step] = model_.weights();
+      if (at_evaluation_) at_evaluation_();
       return Metrics{{"eval_f1", f1.contains(step) ? f1.at(step) : 0.0}};
     };
     ToyTrainer trainer(model_, args, toy_dataset(24), trainer_options);
@@ -45,6 +54,7 @@ class Checkpoints : public TrainerTest {
   std::filesystem::path out_ = folder_ / "out";
   ToyModel model_;
   std::map<std::int64_t, std::vector<float>> weights_at_;
+  std::function<void()> at_evaluation_;
 };
 
 TEST_F(Checkpoints, RotationKeepsTheBestAndTheOneJustWritten) {
@@ -203,50 +213,30 @@ TEST_F(Checkpoints, OnlyTheBestAreWrittenWhereAskedFor) {
 }
 
 TEST_F(Checkpoints, ALostBestModelIsNoReasonToFail) {
-  TrainingArguments args = arguments();
-  args.save_strategy = args.eval_strategy = Strategy::epoch;
-  args.load_best_model_at_end = true;
-  args.metric_for_best_model = "f1";
-  TrainerOptions trainer_options;
-  trainer_options.evaluate = [&](const Trainer& running) {
-    std::filesystem::remove_all(folder_ / "out" / "checkpoint-6");
-    return Metrics{{"eval_f1", running.state().global_step == 6 ? 2.0 : 1.0}};
-  };
-  ToyTrainer trainer(model_, args, toy_dataset(24), trainer_options);
-  trainer.train();
+  at_evaluation_ = [&] { std::filesystem::remove_all(out_ / "checkpoint-6"); };
+  train(arguments_that_load_the_best(), {{6, 2.0}});
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "checkpoint-6")) << warnings_[0];
 }
 
 TEST_F(Checkpoints, ADamagedBestModelIsNoReasonToFail) {
-  TrainingArguments args = arguments();
-  args.save_strategy = args.eval_strategy = Strategy::epoch;
-  args.load_best_model_at_end = true;
-  args.metric_for_best_model = "f1";
-  TrainerOptions trainer_options;
-  trainer_options.evaluate = [&](const Trainer& running) {
+  at_evaluation_ = [&] {
     const std::filesystem::path best = out_ / "checkpoint-6" / "model.safetensors";
     if (std::filesystem::exists(best)) {
       std::string contents = io::read_file(best);
       contents.back() = static_cast<char>(contents.back() ^ 1);
       io::replace_file(best, contents);
-      weights_at_[12] = model_.weights();
     }
-    return Metrics{{"eval_f1", running.state().global_step == 6 ? 2.0 : 1.0}};
   };
-  ToyTrainer trainer(model_, args, toy_dataset(24), trainer_options);
-  trainer.train();
+  train(arguments_that_load_the_best(), {{6, 2.0}});
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "checkpoint-6/model.safetensors does not have the checksum")) << warnings_[0];
   EXPECT_EQ(model_.weights(), weights_at_[12]);
 }
 
 TEST_F(Checkpoints, StopEarlyWhenNothingGetsBetter) {
-  TrainingArguments args = arguments();
-  args.eval_strategy = args.save_strategy = Strategy::epoch;
+  TrainingArguments args = arguments_that_load_the_best();
   args.num_train_epochs = 6;
-  args.load_best_model_at_end = true;
-  args.metric_for_best_model = "f1";
   args.early_stopping_patience = 2;
   const std::map<std::int64_t, double> f1{{6, 1.0}, {12, 1.5}, {18, 1.6}, {24, 1.7}};
   EXPECT_EQ(train(args, f1).global_step, 36);

@@ -2,21 +2,10 @@
 
 #include <fmt/ranges.h>
 
-#include <ranges>
-
 #include "hearth/base/check.h"
+#include "hearth/tasks/common/name_list.h"
 
 namespace hearth::tasks {
-namespace {
-
-// The names in "train,extra".
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  for (const auto& name : list | std::views::split(',')) names.emplace_back(name.begin(), name.end());
-  return names;
-}
-
-}  // namespace
 
 std::optional<DatasetRequest> dataset_request(const DataArguments& arguments, const TrainingArguments& training) {
   if (!arguments.dataset_name) return std::nullopt;

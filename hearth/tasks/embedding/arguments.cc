@@ -9,7 +9,7 @@
 #include "hearth/data/record_format.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
-#include "hearth/tasks/text_classification/columns.h"
+#include "hearth/tasks/common/name_list.h"
 
 namespace hearth::tasks {
 namespace {

@@ -12,11 +12,11 @@
 #include "hearth/io/file.h"
 #include "hearth/metrics/regression.h"
 #include "hearth/models/family.h"
+#include "hearth/tasks/common/name_list.h"
 #include "hearth/tasks/common/results_csv.h"
 #include "hearth/tasks/common/tokenizing.h"
 #include "hearth/tasks/embedding/team_exchange.h"
 #include "hearth/tasks/embedding/text_column.h"
-#include "hearth/tasks/text_classification/columns.h"
 #include "hearth/train/evaluation.h"
 #include "hearth/train/trainer_state.h"
 
@@ -67,7 +67,7 @@ void append(const ResultsCsv& csv, const Trainer& trainer, const Metrics& scores
 
 }  // namespace
 
-void RunEmbedding::check_inputs(const TrainingArguments& training) const {
+void RunEmbedding::check_inputs(const TrainingArguments& training) {
   DataArguments files = args_;
   if (args_.has_corpus() && files.validation_file.empty()) files.validation_file = {*args_.corpus_file};
   check_readable(files, training);

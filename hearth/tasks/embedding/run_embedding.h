@@ -20,13 +20,8 @@ class RunEmbedding final : public Task {
  public:
   void declare(Arguments& options) override { tasks::declare(options, args_); }
   void validate(const TrainingArguments& training) override { args_.validate(training); }
-  std::optional<DatasetRequest> dataset(const TrainingArguments& training) const override {
-    return dataset_request(args_, training);
-  }
-  void take_files(const hub::DatasetFiles& files, const TrainingArguments& training) override {
-    tasks::take_files(args_, files, training);
-  }
-  void check_inputs(const TrainingArguments& training) const override;
+  DataArguments& data() override { return args_; }
+  void check_inputs(const TrainingArguments& training) override;
   void load(const TaskSetting& setting) override;
   models::HeadSpec head() const override;
   DatasetPtr train_data() const override { return train_data_; }

@@ -64,8 +64,8 @@ std::int64_t MaskedLm::max_length(const TaskSetting& setting) const {
   return length;
 }
 
-std::optional<DatasetRequest> MaskedLm::dataset(const TrainingArguments& training) const {
-  std::optional<DatasetRequest> request = dataset_request(args_, training);
+std::optional<DatasetRequest> MaskedLm::dataset(const TrainingArguments& training) {
+  std::optional<DatasetRequest> request = Task::dataset(training);
   if (request && !training.do_train) request->splits.push_back(args_.train_split);
   return request;
 }
@@ -75,7 +75,7 @@ void MaskedLm::take_files(const hub::DatasetFiles& files, const TrainingArgument
   TrainingArguments needed = training;
   needed.do_train = training.do_train || (training.do_eval && !has_validation);
   needed.do_eval = training.do_eval && has_validation;
-  tasks::take_files(args_, files, needed);
+  Task::take_files(files, needed);
 }
 
 void MaskedLm::load(const TaskSetting& setting) {

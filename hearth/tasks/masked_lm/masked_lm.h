@@ -17,10 +17,11 @@ class MaskedLm final : public Task {
   ModelStart start() const override { return ModelStart::any; }
   void declare(Arguments& options) override { tasks::declare(options, args_); }
   void validate(const TrainingArguments& training) override { args_.validate(training); }
+  DataArguments& data() override { return args_; }
   // A data set without the validation split is divided as a training file is.
-  std::optional<DatasetRequest> dataset(const TrainingArguments& training) const override;
+  std::optional<DatasetRequest> dataset(const TrainingArguments& training) override;
   void take_files(const hub::DatasetFiles& files, const TrainingArguments& training) override;
-  void check_inputs(const TrainingArguments& training) const override { check_readable(args_.files(), training); }
+  void check_inputs(const TrainingArguments& training) override { check_readable(args_.files(), training); }
   void load(const TaskSetting& setting) override;
   models::HeadSpec head() const override { return models::HeadKind::masked_lm; }
   DatasetPtr train_data() const override { return train_data_; }

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "hearth/base/check.h"
-#include "hearth/tasks/text_classification/columns.h"
+#include "hearth/tasks/common/name_list.h"
 
 namespace hearth::tasks {
 namespace {

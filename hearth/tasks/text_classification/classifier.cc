@@ -15,7 +15,6 @@ namespace {
 
 using models::HeadKind, models::ProblemType;
 
-constexpr std::int64_t kUsualLength = 128;
 constexpr double kHolds = 0.5;  // the score from which on one of several labels holds
 
 void check_classifier(std::optional<HeadKind> head, const models::Config& config) {
@@ -51,7 +50,7 @@ io::Json json_of(const LabelScore& score) { return {{"label", score.label}, {"sc
 
 TextClassifier::TextClassifier(const std::filesystem::path& folder, const ClassifierOptions& options)
     : TextClassifier(load_classifier(folder), tokenizer::load_tokenizer(folder),
-                     {options.max_seq_length.value_or(trained_length(folder, kUsualLength)), options.batch_size,
+                     {options.max_seq_length.value_or(trained_length(folder, options.usual_length)), options.batch_size,
                       options.compute}) {}
 
 TextClassifier::TextClassifier(std::shared_ptr<models::Pretrained> model,
@@ -60,7 +59,7 @@ TextClassifier::TextClassifier(std::shared_ptr<models::Pretrained> model,
   check_classifier(model_->head(), model_->config());
   labels_ = model_->config().label_names();
   max_length_ = std::min(
-      {options.max_seq_length.value_or(kUsualLength), model_->max_positions(), tokenizer_->model_max_length()});
+      {options.max_seq_length.value_or(options.usual_length), model_->max_positions(), tokenizer_->model_max_length()});
 }
 
 bool TextClassifier::has_several_labels() const {

@@ -23,6 +23,7 @@ struct ClassifierOptions {
   std::optional<std::int64_t> max_seq_length;  // not given: as the model was trained
   std::int64_t batch_size = 32;
   DType compute = DType::f32;
+  std::int64_t usual_length = 128;  // where the model does not say how it was trained
 };
 
 // A fine-tuned model that classifies texts as transformers' text-classification pipeline does: softmax over the labels;
@@ -31,7 +32,7 @@ struct ClassifierOptions {
 class TextClassifier {
  public:
   TextClassifier(const std::filesystem::path& folder, const ClassifierOptions& options);
-  // A model that is loaded already; max_seq_length: 128 if it is not given.
+  // A model that is loaded already; max_seq_length: usual_length if it is not given.
   TextClassifier(std::shared_ptr<models::Pretrained> model, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
                  const ClassifierOptions& options);
 

@@ -46,16 +46,6 @@ std::vector<std::string> joined(const Table& table, const std::vector<std::strin
 
 }  // namespace
 
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  while (!list.empty()) {
-    const std::string_view name = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), name.size() + 1));
-    if (!name.empty()) names.emplace_back(name);
-  }
-  return names;
-}
-
 TextColumns glue_columns(const Table& table) { return pair_columns(table, "label", {}); }
 
 TextColumns pair_columns(const Table& table, const std::string& label, const std::vector<std::string>& except) {

@@ -17,9 +17,6 @@ struct TextColumns {
   std::string label = "label";
 };
 
-// "a,b" -> {"a", "b"}
-std::vector<std::string> names_in(std::string_view list);
-
 // As run_glue.py: sentence1 and sentence2, else the first two columns, else the only one. The label and columns without
 // texts do not count.
 TextColumns glue_columns(const data::Table& table);

@@ -8,6 +8,7 @@
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/data/sampler.h"
+#include "hearth/tasks/common/name_list.h"
 #include "hearth/tasks/text_classification/own_files.h"
 #include "hearth/tasks/text_classification/problem.h"
 

@@ -14,12 +14,7 @@ class RunClassification final : public TextClassification {
  public:
   void declare(Arguments& options) override { tasks::declare(options, args_); }
   void validate(const TrainingArguments& training) override { args_.validate(training); }
-  std::optional<DatasetRequest> dataset(const TrainingArguments& training) const override {
-    return dataset_request(args_, training);
-  }
-  void take_files(const hub::DatasetFiles& files, const TrainingArguments& training) override {
-    tasks::take_files(args_, files, training);
-  }
+  DataArguments& data() override { return args_; }
 
   const ClassificationArguments& classification_arguments() const { return args_; }
 

@@ -40,8 +40,8 @@ TextProblem own_problem(TextData& data, const TaskSetting& setting) {
 
 }  // namespace
 
-std::optional<DatasetRequest> RunGlue::dataset(const TrainingArguments& training) const {
-  std::optional<DatasetRequest> request = dataset_request(args_, training);
+std::optional<DatasetRequest> RunGlue::dataset(const TrainingArguments& training) {
+  std::optional<DatasetRequest> request = Task::dataset(training);
   if (request && args_.is_mnli()) {
     if (training.do_eval) request->splits.emplace_back(kMismatchedValidation);
     if (training.do_predict) request->splits.emplace_back(kMismatchedTest);
@@ -50,7 +50,7 @@ std::optional<DatasetRequest> RunGlue::dataset(const TrainingArguments& training
 }
 
 void RunGlue::take_files(const hub::DatasetFiles& files, const TrainingArguments& training) {
-  tasks::take_files(args_, files, training);
+  Task::take_files(files, training);
   if (!args_.is_mnli()) return;
   const std::string& name = *args_.dataset_name;
   if (training.do_eval)

@@ -13,7 +13,8 @@ class RunGlue final : public TextClassification {
  public:
   void declare(Arguments& options) override { tasks::declare(options, args_); }
   void validate(const TrainingArguments& training) override { args_.validate(training); }
-  std::optional<DatasetRequest> dataset(const TrainingArguments& training) const override;
+  DataArguments& data() override { return args_; }
+  std::optional<DatasetRequest> dataset(const TrainingArguments& training) override;
   void take_files(const hub::DatasetFiles& files, const TrainingArguments& training) override;
 
   const GlueArguments& glue_arguments() const { return args_; }

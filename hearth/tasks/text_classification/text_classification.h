@@ -32,7 +32,6 @@ struct TextData {
 // predictions. The commands differ in how they read files and name things.
 class TextClassification : public Task {
  public:
-  void check_inputs(const TrainingArguments& training) const final { check_readable(arguments(), training); }
   void load(const TaskSetting& setting) final;
   models::HeadSpec head() const final;
   ops::LossOptions loss() const final { return loss_; }

@@ -20,13 +20,7 @@ class TokenClassification final : public Task {
  public:
   void declare(Arguments& options) override { tasks::declare(options, args_); }
   void validate(const TrainingArguments& training) override { args_.validate(training); }
-  std::optional<DatasetRequest> dataset(const TrainingArguments& training) const override {
-    return dataset_request(args_, training);
-  }
-  void take_files(const hub::DatasetFiles& files, const TrainingArguments& training) override {
-    tasks::take_files(args_, files, training);
-  }
-  void check_inputs(const TrainingArguments& training) const override { check_readable(args_, training); }
+  DataArguments& data() override { return args_; }
   bool takes_words() const override { return true; }
   void load(const TaskSetting& setting) override;
   models::HeadSpec head() const override;

@@ -1,4 +1,4 @@
-#include "hearth/train/collate.h"
+#include "hearth/data/collate.h"
 
 #include <fmt/ranges.h>
 
