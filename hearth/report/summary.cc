@@ -109,7 +109,7 @@ io::Json differing_settings(std::span<const RunRecord> runs) {
     }
   io::Json differing = io::Json::object();
   for (const auto& [name, values] : settings.items()) {
-    const auto differs = [&](const io::Json& value) { return value != values.front(); };
+    const auto differs = [&first = values.front()](const io::Json& value) { return value != first; };
     const bool is_place = name == "output_dir" || name == "run_name";
     if (!is_place && std::ranges::any_of(values, differs)) differing[name] = values;
   }
