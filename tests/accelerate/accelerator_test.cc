@@ -150,8 +150,8 @@ TEST(Accelerator, ASecondBackwardAfterTheRanksHaveAveragedIsAnError) {
     auto [model, optimizer] = accelerator.prepare(classifier, optim::adamw(classifier->parameters()));
     const BatchPtr batch = texts(4)->collate(std::vector<std::int64_t>{0, 1, 2, 3}, 0);
     accelerator.backward(model(batch).loss);
-    EXPECT_TRUE(
-        contains(error_of([&] { accelerator.backward(model(batch).loss); }), "averaged over the ranks already"));
+    EXPECT_TRUE(contains(error_of([&, &model = model] { accelerator.backward(model(batch).loss); }),
+                         "averaged over the ranks already"));
     optimizer.step();
     optimizer.zero_grad();
     accelerator.backward(model(batch).loss);

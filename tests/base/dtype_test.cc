@@ -104,7 +104,7 @@ TEST(Float16, Ends) {
 }
 
 __attribute__((target("f16c"))) std::uint16_t hardware_round(float value) {
-  return _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT);
+  return static_cast<std::uint16_t>(_mm_extract_epi16(_mm_cvtps_ph(_mm_set_ss(value), _MM_FROUND_TO_NEAREST_INT), 0));
 }
 
 __attribute__((target("f16c"))) float hardware_widen(std::uint16_t bits) { return _cvtsh_ss(bits); }

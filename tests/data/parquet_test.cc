@@ -79,7 +79,7 @@ TEST(Parquet, TypesThatCannotBeReadAreRefusedByNameWhereTheyAreNeeded) {
                                                          {"bytes", "BYTE_ARRAY"}, {"price", "DECIMAL"},
                                                          {"half", "FLOAT16"},     {"map", "MAP"}};
   for (const auto& [column, type] : columns) {
-    const std::string error = error_of([&] { records_of({file}, {"text", column}); });
+    const std::string error = error_of([&, &column = column] { records_of({file}, {"text", column}); });
     EXPECT_TRUE(contains(error, fmt::format("{}: column \"{}\" has the type ", file, column))) << error;
     EXPECT_TRUE(contains(error, "which is not supported")) << error;
     if (std::string_view(column) != "map") {

@@ -89,9 +89,9 @@ TEST_F(FileTest, RefusesWhatIsNoRegularFile) {
       {pipe, "a pipe"}, {socket, "a socket"}, {"/dev/null", "a device"}, {"/dev/zero", "a device"}};
   for (const auto& [path, kind] : cases) {
     const std::string wanted = fmt::format("Cannot read {}: it is not a regular file but {}", path.string(), kind);
-    EXPECT_EQ(error_of([&] { read_file(path); }), wanted);
-    EXPECT_EQ(error_of([&] { MappedFile file(path); }), wanted);
-    EXPECT_EQ(error_of([&] { check_readable(path); }), wanted);
+    EXPECT_EQ(error_of([&path = path] { read_file(path); }), wanted);
+    EXPECT_EQ(error_of([&path = path] { MappedFile file(path); }), wanted);
+    EXPECT_EQ(error_of([&path = path] { check_readable(path); }), wanted);
   }
   ::close(listener);
 }

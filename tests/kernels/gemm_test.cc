@@ -408,7 +408,7 @@ TEST(Gemm, DoesNotDependOnThreads) {
           std::tuple{Size{300, 270, 30}, true, true}})
       for (const DType c_type : {DType::f32, type}) {
         Operands operands(type, size, a_transposed, b_transposed);
-        expect_same_for_any_threads([&] {
+        expect_same_for_any_threads([&, &size = size] {
           Matrix c(c_type, size.m, size.n, 3);
           GemmArgs args = operands.args();
           args.c_type = c_type;
@@ -429,7 +429,7 @@ TEST(Gemm, MatmulsOnTilesDoNotDependOnThreads) {
        {std::pair{DType::bf16, Size{600, 400, 1100}}, std::pair{DType::bf16, Size{90, 70, 1600}},
         std::pair{DType::f16, Size{100, 210, 530}}}) {
     Operands one(type, size, true, false), two(type, {size.k, 40, size.m}, false, true);
-    expect_same_for_any_threads([&] {
+    expect_same_for_any_threads([&, &type = type, &size = size] {
       Matrix c(DType::f32, size.m, size.n, 3), other(type, two.size.m, two.size.n, 4);
       Buffer a_sums(DType::f32, size.m, 5);
       std::array matmuls{one.args(), two.args()};

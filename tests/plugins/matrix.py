@@ -6,6 +6,7 @@ worker.cc."""
 
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -46,6 +47,14 @@ def free_port():
     sys.exit("no port is free")
 
 
+def skip_where_libraries_crash():
+    """MPICH, Intel MPI and oneCCL end with a segmentation fault in processes that ThreadSanitizer watches, also in jobs
+    of one rank; Open MPI, gloo and shm do not."""
+    if re.search("mpich|intel|ccl|two_mpis", ROW) and "-fsanitize=thread" in open(f"{BUILD}/CMakeCache.txt").read():
+        print("skipped: ThreadSanitizer does not run with MPICH, Intel MPI and oneCCL")
+        sys.exit(77)
+
+
 def environment(extra):
     """Variables of the launcher that the tests themselves run under must not leak into the job."""
     leaks = ("PMI", "OMPI_", "MPI_", "I_MPI_", "FI_", "CCL_", "SLURM_", "HYDRA_", "HEARTH_PLUGIN_PATH")
@@ -55,8 +64,9 @@ def environment(extra):
     clean.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), OMP_NUM_THREADS="1", CCL_WORKER_COUNT="1")
     # Intel's mpirun is a script that starts the first mpiexec.hydra of PATH.
     clean["PATH"] = os.path.join(BACKENDS, "bin") + ":" + clean.get("PATH", "/usr/bin:/bin")
-    # MPI and oneCCL keep memory and unload their modules, so that LeakSanitizer cannot tell whose memory it is.
-    clean["ASAN_OPTIONS"] = "detect_leaks=0"
+    # MPI and oneCCL keep memory and unload their modules, so that LeakSanitizer cannot tell whose memory it is. One row
+    # loads a library before that of AddressSanitizer.
+    clean["ASAN_OPTIONS"] = "detect_leaks=0:verify_asan_link_order=0"
     clean.update(extra)
     return clean
 
@@ -237,4 +247,5 @@ if __name__ == "__main__":
     if ROW == "list":
         print(";".join(ROWS), end="")
     else:
+        skip_where_libraries_crash()
         ROWS[ROW]()
