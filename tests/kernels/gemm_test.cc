@@ -408,13 +408,13 @@ TEST(Gemm, DoesNotDependOnThreads) {
           std::tuple{Size{300, 270, 30}, true, true}})
       for (const DType c_type : {DType::f32, type}) {
         Operands operands(type, size, a_transposed, b_transposed);
-        expect_same_for_any_threads([&, &size = size] {
+        expect_same_for_any_threads([&, &size = size, a_is_transposed = a_transposed] {
           Matrix c(c_type, size.m, size.n, 3);
           GemmArgs args = operands.args();
           args.c_type = c_type;
           args.c = c.data();
           args.ldc = c.ld();
-          args.accumulate = a_transposed;
+          args.accumulate = a_is_transposed;
           gemm(args);
           return c;
         });
