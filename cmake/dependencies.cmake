@@ -1,5 +1,8 @@
 # Third-party libraries, each fenced to the module that names it in CMakeLists.txt; docs/dependencies.md says why.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)  # GNU OpenMP as with GCC, because oneDNN uses it (hearth/cpu/parallel.cc)
+  set_target_properties(OpenMP::OpenMP_CXX PROPERTIES INTERFACE_LINK_LIBRARIES gomp)
+endif()
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

@@ -74,6 +74,13 @@ __attribute__((no_sanitize("thread"))) static void start_team(int threads, const
   }
   __tsan_acquire(&end);
 }
+#elif defined(__clang__)  // clang's pragma needs LLVM's runtime, a second one beside that of oneDNN
+extern "C" void GOMP_parallel(void (*body)(void*), void* argument, unsigned threads, unsigned flags);
+
+static void start_team(int threads, const std::function<void()>& body) {
+  const auto call = [](void* given) { (*static_cast<const std::function<void()>*>(given))(); };
+  GOMP_parallel(call, const_cast<std::function<void()>*>(&body), static_cast<unsigned>(threads), 0);
+}
 #else
 static void start_team(int threads, const std::function<void()>& body) {
 #pragma omp parallel num_threads(threads)
