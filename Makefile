@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
 .PHONY: deps deps-lint build demo report-pictures test test-kill test-onednn3 test-guides test-peers test-tokenizers test-soak \
-  test-asan test-tsan test-clang test-fuzz test-python test-wheel wheel deb image package-test bench docs library install format \
+  test-asan test-tsan test-clang test-fuzz test-python test-wheel wheel deb static image package-test bench docs library install format \
   lint clean
 
 build: deps
@@ -113,13 +113,16 @@ library: deps
 install: library
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
-# Packages, below build/packages: Debian packages and an image for containers.
+# Packages, below build/packages: Debian packages, the program as one static file, and an image for containers.
 # `make package-test` installs each that was built in a clean root and tries it, as root.
 deb: library
 	@scripts/install_deps dpkg-dev file
 	rm -f $(BUILD)/packages/*.deb
 	cd $(BUILD) && cpack --config CPackConfig.cmake >packages.log || { cat packages.log; exit 1; }
 	@ls -l $(BUILD)/packages/*.deb
+
+static: deps
+	JOBS=$(JOBS) packaging/static $(BUILD)
 
 image: deb
 	packaging/image $(BUILD)

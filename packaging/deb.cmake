@@ -30,10 +30,10 @@ set(about "Hearth takes the commands and flags of the Hugging Face Trainer, read
 writes the same files, and trains in fp32, bf16 or fp16.\n.\n")
 hearth_package(program NAME hearth SECTION science SUMMARY "fine-tune transformers on CPUs"
   TEXT "${about}This package contains the program, its manual pages and completion for\nbash, zsh and fish."
-  RECOMMENDS "ca-certificates, hearth-comm-gloo")
+  RECOMMENDS "ca-certificates, hearth-comm-shm, hearth-comm-gloo")
 hearth_package(library NAME ${library_package} SECTION libs SUMMARY "fine-tune transformers on CPUs (library)"
   TEXT "${about}This package contains the shared library for programs with models and\ntraining loops of their own."
-  RECOMMENDS "ca-certificates, hearth-comm-gloo")
+  RECOMMENDS "ca-certificates, hearth-comm-shm, hearth-comm-gloo")
 hearth_package(development NAME libhearth-dev SECTION libdevel SUMMARY "fine-tune transformers on CPUs (development files)"
   TEXT "${about}This package contains the headers, the static library and the files for\nCMake. The static library needs the packages that are recommended."
   DEPENDS "${library_package} (= ${PROJECT_VERSION}-1)"

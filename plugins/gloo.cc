@@ -43,6 +43,15 @@ class Store : public gloo::rendezvous::Store {
   const World& world_;
 };
 
+// gloo before 2024 borrows the store, later it shares it.
+template <class Context, class Device>
+void connect(Context& context, const std::shared_ptr<Store>& store, Device& device) {
+  if constexpr (requires { context.connectFullMesh(store, device); })
+    context.connectFullMesh(store, device);
+  else
+    context.connectFullMesh(*store, device);
+}
+
 // gloo can wait for a message but not test it, so a thread of its own waits for each.
 class GlooRequest : public Request {
  public:
@@ -72,8 +81,7 @@ class GlooBackend : public Backend {
     auto device = gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr(world_.address.c_str()));
     auto context = std::make_shared<gloo::rendezvous::Context>(world_.rank, world_.size);
     context->setTimeout(world_.timeout);
-    Store store(world_);
-    context->connectFullMesh(store, device);
+    connect(*context, std::make_shared<Store>(world_), device);
     context->setTimeout(kForever);
     context_ = context;
   }
