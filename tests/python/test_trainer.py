@@ -223,7 +223,8 @@ def test_ctrl_c_saves_and_the_resumed_run_has_the_same_bits(folder, rows, tmp_pa
         """))
 
     def run(output, kind):
-        return subprocess.run([sys.executable, script, tmp_path / output, kind], capture_output=True, text=True)
+        heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # also where the tests run in the background
+        return subprocess.run([sys.executable, script, tmp_path / output, kind], capture_output=True, text=True, preexec_fn=heard)
 
     assert run("whole", "whole").returncode == 0
     interrupted = run("stopped", "interrupted")
