@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Prints a header with its comments as Doxygen reads them: doxygen_comments.py FILE. A comment before a declaration
-becomes ///, one behind it ///<."""
+becomes ///, one behind it ///<. Of a page, links to other pages become text: Doxygen reads one page alone."""
 import re
 import sys
 
 CODE_THEN_COMMENT = re.compile(r'^(.*[;,{)]\s*)// ?(.*)$')
+LINK_TO_PAGE = re.compile(r"\[([^]]*)\]\([a-z_]+\.md\)")
 
 
 def converted(lines):
@@ -24,4 +25,5 @@ def converted(lines):
             yield line
 
 
-print("\n".join(converted(open(sys.argv[1]).read().split("\n"))))
+text = open(sys.argv[1]).read()
+print(LINK_TO_PAGE.sub(r"\1", text) if sys.argv[1].endswith(".md") else "\n".join(converted(text.split("\n"))))
