@@ -21,9 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds kSpin{200};
+constexpr std::chrono::microseconds kSpinAlone{20}, kSpin{200};
 constexpr int kPausesBetweenLooks = 32;  // at the clock: 0.5 to 1.5 us
-constexpr int kMostYields = 20;
+constexpr int kMostCrowdedYields = 20;
 
 std::atomic<int> workers_awake = 0;  // of all teams of the process, and those called to wake
 std::atomic<int> forks = 0;          // that lead from the first process to this one
@@ -169,16 +169,18 @@ bool ThreadTeam::is_crowded() const { return workers_awake.load(std::memory_orde
 bool ThreadTeam::spin_until(const TeamSignal& signal, std::uint32_t number) const {
   if (signal.is(number)) return true;
   if (spin_ == spin_.zero()) return false;
-  Clock::time_point end{};
-  for (int yields = 0; yields < kMostYields;) {
+  Clock::time_point begin{};
+  for (int crowded_yields = 0; crowded_yields < kMostCrowdedYields;) {
     for (int i = 0; i < kPausesBetweenLooks; ++i) {
       if (signal.is(number)) return true;
       _mm_pause();
     }
     const Clock::time_point now = Clock::now();
-    if (end == Clock::time_point()) end = now + spin_;
-    if (now >= end) return false;
-    if (is_crowded()) sched_yield(), ++yields;
+    if (begin == Clock::time_point()) begin = now;
+    if (now - begin >= spin_) return false;
+    const bool crowded = is_crowded();
+    crowded_yields += crowded;
+    if (crowded || now - begin >= kSpinAlone) sched_yield();
   }
   return false;
 }

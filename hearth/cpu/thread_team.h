@@ -14,9 +14,11 @@
 // each job, so nobody writes down a job while a worker reads the one before, and no number is passed over.
 //
 // Waiting threads spin, because the next region of a step comes soon, and sleep after kSpin, so that an idle program
-// uses no processor time. Where the team is crowded, a spinning thread would take its processor from the threads that
-// it waits for: it yields a few times, each time to whichever thread wants to run, and sleeps then. The environment
-// variable OMP_WAIT_POLICY changes that: `passive` never spins, `active` spins for seconds.
+// uses no processor time. A spinning thread may hold the processor of the very thread that it waits for: beside other
+// programs the system often gives both the same one. After kSpinAlone it therefore yields between its looks, which
+// costs a fraction of a microsecond if nobody else wants to run. Where the team is crowded, it yields at once and
+// sleeps after a few times. The environment variable OMP_WAIT_POLICY changes that: `passive` never spins, `active`
+// spins for seconds.
 
 #pragma once
 
