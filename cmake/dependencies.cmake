@@ -1,6 +1,6 @@
 # Third-party libraries, each fenced to the module that names it in CMakeLists.txt; docs/dependencies.md says why.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
-if(CMAKE_CXX_COMPILER_ID MATCHES Clang)  # GNU OpenMP as with GCC, because oneDNN uses it (hearth/cpu/parallel.cc)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)  # GNU OpenMP as with GCC, because oneDNN uses it
   set_target_properties(OpenMP::OpenMP_CXX PROPERTIES INTERFACE_LINK_LIBRARIES gomp)
 endif()
 find_package(PkgConfig REQUIRED)
@@ -17,7 +17,7 @@ pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(snappy REQUIRED IMPORTED_TARGET snappy)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 
-# oneDNN: v2 (Debian 12) or v3, over GNU OpenMP so that there is one thread pool. Found by its files: Debian's CMake
+# oneDNN: v2 (Debian 12) or v3, over GNU OpenMP, which cpu/parallel.cc keeps to one thread inside a task. Found by its files: Debian's CMake
 # package asks for OpenCL, which only its GPU part needs.
 find_path(ONEDNN_INCLUDE dnnl.hpp HINTS ${HEARTH_ONEDNN_ROOT}/include REQUIRED)
 find_library(ONEDNN_LIBRARY dnnl HINTS ${HEARTH_ONEDNN_ROOT}/lib REQUIRED)

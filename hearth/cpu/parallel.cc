@@ -2,19 +2,16 @@
 
 #include <dlfcn.h>
 #include <omp.h>
-#ifdef __SANITIZE_THREAD__
-#include <sanitizer/tsan_interface.h>
-#endif
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 
 #include "hearth/base/check.h"
 #include "hearth/base/environment.h"
 #include "hearth/base/profiler.h"
-#include "hearth/cpu/thread_check.h"
 #include "hearth/cpu/topology.h"
 
 namespace hearth::cpu {
@@ -22,7 +19,42 @@ namespace {
 
 const int kOpenMpThreads = omp_get_max_threads();  // before any task lowers it
 std::atomic<int> configured = 0;
-thread_local bool inside_task = false;
+constinit thread_local bool inside_task = false, has_ended = false;
+
+struct OfThread {
+  detail::TaskShares shares;
+  std::unique_ptr<ThreadTeam> team;
+};
+
+// Ends the team with its thread. A task may call exit(): then the team still works, and nothing of it may go.
+class OwnedByThread {
+ public:
+  OwnedByThread() = default;
+  ~OwnedByThread() {
+    has_ended = true;
+    if (!inside_task) delete held_;
+  }
+  OwnedByThread(const OwnedByThread&) = delete;
+  OwnedByThread& operator=(const OwnedByThread&) = delete;
+  OfThread& operator*() const { return *held_; }
+
+ private:
+  OfThread* const held_ = new OfThread;
+};
+
+OfThread& of_this_thread() {
+  static thread_local const OwnedByThread owned;
+  return *owned;
+}
+
+ThreadTeam& team_of_this_thread(int threads) {
+  std::unique_ptr<ThreadTeam>& team = of_this_thread().team;
+  if (team == nullptr || team->threads() != threads || !team->is_of_this_process()) {
+    team.reset();
+    team = std::make_unique<ThreadTeam>(threads);
+  }
+  return *team;
+}
 
 }  // namespace
 
@@ -52,52 +84,20 @@ std::string openmp_runtime() {
 
 namespace detail {
 
-void expect_threads(int threads) {
-  static std::atomic<int> most = 1;  // that are known to start
-  if (threads <= most.load(std::memory_order_relaxed)) return;
-  check_threads(threads - 1);  // the calling thread is one of the team
-  most = threads;
-}
-
-// GNU OpenMP does not tell the thread sanitizer that a team starts after everything before the region and ends before
-// everything after it. A sanitizer build tells it here; no_sanitize covers the data that the compiler itself passes to
-// the threads.
-#ifdef __SANITIZE_THREAD__
-__attribute__((no_sanitize("thread"))) static void start_team(int threads, const std::function<void()>& body) {
-  char begin, end;
-  __tsan_release(&begin);
-#pragma omp parallel num_threads(threads)
-  {
-    __tsan_acquire(&begin);
-    body();
-    __tsan_release(&end);
-  }
-  __tsan_acquire(&end);
-}
-#elif defined(__clang__)  // clang's pragma needs LLVM's runtime, a second one beside that of oneDNN
-extern "C" void GOMP_parallel(void (*body)(void*), void* argument, unsigned threads, unsigned flags);
-
-static void start_team(int threads, const std::function<void()>& body) {
-  const auto call = [](void* given) { (*static_cast<const std::function<void()>*>(given))(); };
-  GOMP_parallel(call, const_cast<std::function<void()>*>(&body), static_cast<unsigned>(threads), 0);
-}
-#else
-static void start_team(int threads, const std::function<void()>& body) {
-#pragma omp parallel num_threads(threads)
-  body();
-}
-#endif
-
-void run_team(int threads, const std::function<void()>& body) {
+void run_team(int threads, TeamJob body) {
+  ThreadTeam& team = team_of_this_thread(threads);
   Profiler* const profiler = Profiler::of_all_threads();
-  if (profiler == nullptr) return start_team(threads, body);
+  if (profiler == nullptr) return team.run(body);
   ProfilerTrack* const* const tracks = profiler->compute_tracks(threads);
   const char* const name = profiler->innermost_span();
-  start_team(threads, [&] {
-    const TrackSpan span(tracks[omp_get_thread_num()], name);
-    body();
-  });
+  const auto recorded = [&](int position) {
+    const TrackSpan span(tracks[position], name);
+    body(position);
+  };
+  team.run(TeamJob(recorded));
 }
+
+bool team_has_ended() { return has_ended; }
 
 TaskScope::TaskScope() : threads_before_(omp_get_max_threads()) {
   omp_set_num_threads(1);
@@ -110,7 +110,7 @@ TaskScope::~TaskScope() {
 }
 
 TaskShares& TaskShares::of(std::span<const std::int64_t> counts, int threads) {
-  static thread_local TaskShares shares;
+  TaskShares& shares = of_this_thread().shares;
   shares.loops_ = counts.size();
   shares.threads_ = static_cast<std::size_t>(threads);
   const std::size_t size = shares.loops_ * shares.threads_;
@@ -125,8 +125,6 @@ TaskShares& TaskShares::of(std::span<const std::int64_t> counts, int threads) {
   }
   return shares;
 }
-
-int TaskShares::team_position() { return omp_get_thread_num(); }
 
 bool TaskScope::inside() { return inside_task; }
 

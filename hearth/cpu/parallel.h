@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "hearth/base/rounding.h"
+#include "hearth/cpu/thread_team.h"
 
 namespace hearth::cpu {
 
@@ -29,10 +29,12 @@ std::string openmp_runtime();  // "libgomp.so.1, specification 201511"
 
 namespace detail {
 
-// A ResourceError if the system refuses so many threads. Once they have started, OpenMP keeps them.
-void expect_threads(int threads);
-// Runs body on each of `threads` OpenMP threads.
-void run_team(int threads, const std::function<void()>& body);
+// Runs body(position) for the positions 0, which is the calling thread, to threads - 1, each on a thread of its own:
+// the calling thread's team, which is made at the first call, and made anew when `threads` changes or the process was
+// forked. A ResourceError if the system refuses so many threads. body must not throw.
+void run_team(int threads, TeamJob body);
+// Whether the calling thread has ended its team because it ends itself, or its process does. Then it computes alone.
+bool team_has_ended();
 
 // Marks the thread as inside a task, where library calls must not start threads of their own: sums would be split
 // differently and the bits would change.
@@ -55,10 +57,10 @@ class TaskShares {
   // The calling thread's instance, reset for loops of so many tasks.
   static TaskShares& of(std::span<const std::int64_t> counts, int threads);
 
-  // Called by every thread of the team.
+  // Called by every thread of the team, with its position.
   template <class Task>
-  void run(const Task& task) {
-    const std::size_t first = static_cast<std::size_t>(team_position());
+  void run(int position, const Task& task) {
+    const std::size_t first = static_cast<std::size_t>(position);
     for (std::size_t i = 0; i < threads_; ++i)
       for (std::size_t loop = 0; loop < loops_; ++loop) {
         Share& share = shares_[loop * threads_ + (first + i) % threads_];
@@ -74,8 +76,6 @@ class TaskShares {
     std::atomic<std::int64_t> next = 0;
     std::int64_t end = 0;
   };
-
-  static int team_position();
 
   std::size_t loops_ = 0, threads_ = 0;
   std::vector<Share> shares_;  // (loops, threads), or more
@@ -106,20 +106,20 @@ void parallel_loops(std::span<const std::int64_t> counts, Task&& task) {
     for (std::size_t loop = 0; loop < counts.size(); ++loop)
       for (std::int64_t i = 0; i < counts[loop]; ++i) guarded(loop, i);
   };
-  // Always use all threads: GNU OpenMP ends the threads that a smaller team leaves out, and with them their scratch.
+  // Always use all threads: another number would be another team, and the threads would lose their scratch.
   const int threads = num_threads();
   if (detail::TaskScope::inside()) {
     run_in_place();
-  } else if (threads == 1 || total == 1) {
+  } else if (threads == 1 || total == 1 || detail::team_has_ended()) {
     const detail::TaskScope scope;
     run_in_place();
   } else {
-    detail::expect_threads(threads);
     detail::TaskShares& shares = detail::TaskShares::of(counts, threads);
-    detail::run_team(threads, [&] {
+    const auto body = [&](int position) {
       const detail::TaskScope scope;
-      shares.run(guarded);
-    });
+      shares.run(position, guarded);
+    };
+    detail::run_team(threads, TeamJob(body));
   }
   if (failure) std::rethrow_exception(failure);
 }

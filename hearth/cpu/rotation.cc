@@ -60,13 +60,13 @@ void move_threads(const Seats& seats, std::size_t to) {
 std::vector<int> processors_of_compute_threads() {
   std::set<int> all;
   std::mutex mutex;
-  detail::expect_threads(num_threads());
-  detail::run_team(num_threads(), [&] {
+  const auto look = [&](int) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0) return;
     const std::lock_guard lock(mutex);
     for (const int processor : members(set)) all.insert(processor);
-  });
+  };
+  detail::run_team(num_threads(), TeamJob(look));
   return {all.begin(), all.end()};
 }
 

@@ -4,12 +4,8 @@
 #include <fmt/ranges.h>
 #include <sys/resource.h>
 
-#include <future>
-#include <system_error>
-#include <thread>
 #include <vector>
 
-#include "hearth/base/check.h"
 #include "hearth/cpu/cgroup.h"
 #include "hearth/cpu/system.h"
 
@@ -27,23 +23,9 @@ std::string thread_limits() {
                      limits.empty() ? "the system has no more of them" : fmt::format("{}", fmt::join(limits, ", ")));
 }
 
-void check_threads(int count) {
-  std::promise<void> end;
-  const std::shared_future<void> ended = end.get_future().share();
-  std::vector<std::thread> threads;
-  bool refused = false;
-  try {
-    threads.reserve(static_cast<std::size_t>(count));
-    while (std::ssize(threads) < count) threads.emplace_back([ended] { ended.wait(); });
-  } catch (const std::system_error&) {
-    refused = true;
-  }
-  end.set_value();
-  const std::size_t started = threads.size();
-  for (std::thread& thread : threads) thread.join();
-  if (refused)
-    throw ResourceError(
-        fmt::format("the system refused to start {} threads, it started {}: {}", count, started, thread_limits()));
+ResourceError refused_threads(int count, int started) {
+  return ResourceError(
+      fmt::format("the system refused to start {} threads, it started {}: {}", count, started, thread_limits()));
 }
 
 }  // namespace hearth::cpu

@@ -2,13 +2,14 @@
 
 #include <string>
 
+#include "hearth/base/error.h"
+
 namespace hearth::cpu {
 
 // Why the system may have refused a thread, and the way out: a part of a sentence that names the limits in force.
 std::string thread_limits();
 
-// Starts so many threads at once and ends them again; a ResourceError if the system refuses one. OpenMP itself would
-// end the program.
-void check_threads(int count);
+// The error of starting `count` threads when the system refused all but `started` of them.
+ResourceError refused_threads(int count, int started);
 
 }  // namespace hearth::cpu

@@ -18,7 +18,7 @@ struct Row {
 
 constexpr std::string_view kMeet = "processes meet at --main_process_ip and --main_process_port";
 constexpr std::string_view kPinned = "ranks are pinned to cores and NUMA nodes without it";
-constexpr std::string_view kOpenMp = "Hearth brings its own OpenMP";
+constexpr std::string_view kOpenMp = "Hearth has compute threads of its own";
 constexpr std::string_view kDefault = "it is the default";
 
 // nnodes, nproc_per_node and rdzv_endpoint are computed with.

@@ -30,7 +30,7 @@ constexpr std::array kFamilies{
 
 std::optional<std::string> why_without_effect(std::string_view name, std::string_view value) {
   if (name == "LD_PRELOAD" && value.find("iomp5") != value.npos)
-    return "Hearth brings its own OpenMP, and `hearth launch --memory_allocator` preloads another malloc";
+    return "Hearth has compute threads of its own, and `hearth launch --memory_allocator` preloads another malloc";
   const auto known = std::ranges::find(environment_variables(), name, &EnvironmentVariable::name);
   const bool is_read =
       known != environment_variables().end() && known->meaning.find("no effect") == known->meaning.npos;

@@ -42,7 +42,7 @@ from .training_args import TrainingArguments
 for _exception in (Error, NotFiniteError, ResourceError, UsageError):
     _exception.__module__ = "hearth"
 show_output_in_python()
-# The threads of a process do not exist in its fork: workers of Dataset.map(num_proc=...) compute on one.
+# Workers of Dataset.map(num_proc=...), which are forks, compute on one thread each: all together they fill the cores.
 _os.register_at_fork(after_in_child=lambda: configure(num_threads=1))
 
 __all__ = [name for name in dir() if name[0].isupper()] + [

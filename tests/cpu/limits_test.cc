@@ -10,7 +10,7 @@
 #include "hearth/cpu/memory_room.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/system.h"
-#include "hearth/cpu/thread_check.h"
+#include "hearth/cpu/thread_team.h"
 
 namespace hearth::cpu {
 namespace {
@@ -46,16 +46,16 @@ class LimitsDeathTest : public testing::Test {
 };
 
 TEST_F(LimitsDeathTest, AThreadThatTheSystemRefusesIsASentence) {
-  check_threads(3);
+  const ThreadTeam allowed(4);
   const auto refused = [] {
-    limit(RLIMIT_AS, address_space_bytes() + 4 * kMiB);
-    exit_with_refusal([] { check_threads(4); });
+    limit(RLIMIT_AS, address_space_bytes() + 20 * kMiB);
+    exit_with_refusal([] { const ThreadTeam team(5); });
   };
   EXPECT_EXIT(refused(), testing::ExitedWithCode(0),
               "refused to start 4 threads, it started .: .*`ulimit -v` allows .* MiB.*--num_threads");
 }
 
-TEST_F(LimitsDeathTest, ATeamOfThreadsIsTriedBeforeOpenMpStartsIt) {
+TEST_F(LimitsDeathTest, ParallelWorkWhoseThreadsTheSystemRefusesIsASentence) {
   const auto refused = [] {
     set_num_threads(4);
     limit(RLIMIT_AS, address_space_bytes() + 4 * kMiB);

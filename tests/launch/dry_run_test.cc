@@ -163,7 +163,7 @@ TEST_F(DryRun, TargetsOfAllKinds) {
 TEST_F(DryRun, KmpVariablesAreExplained) {
   const std::string text =
       launch("--dry_run run_qa", "export KMP_BLOCKTIME=1 KMP_AFFINITY=granularity=fine,scatter;").out;
-  EXPECT_TRUE(contains(first_line(text, "  KMP_BLOCKTIME"), "no effect on GNU OpenMP"));
+  EXPECT_TRUE(contains(first_line(text, "  KMP_BLOCKTIME"), "no effect: it belongs to Intel's OpenMP"));
   EXPECT_TRUE(contains(first_line(text, "  KMP_AFFINITY"), "OMP_PROC_BIND=spread"));
   EXPECT_TRUE(contains(text, "OMP_PROC_BIND=spread\n"));
 }

@@ -57,9 +57,9 @@ TEST_F(OpenMpSettings, KmpWithoutEffectIsNamed) {
   Decisions decisions;
   explain_kmp_variables(decisions);
   ASSERT_EQ(decisions.rows().size(), 3u);
-  EXPECT_EQ(decisions.rows()[0].reason, "given to GNU OpenMP as OMP_PROC_BIND=close");
-  EXPECT_TRUE(contains(decisions.rows()[1].reason, "no effect on GNU OpenMP"));
-  EXPECT_TRUE(contains(decisions.rows()[2].reason, "no effect on GNU OpenMP"));
+  EXPECT_EQ(decisions.rows()[0].reason, "given to the ranks as OMP_PROC_BIND=close");
+  EXPECT_TRUE(contains(decisions.rows()[1].reason, "no effect: it belongs to Intel's OpenMP"));
+  EXPECT_TRUE(contains(decisions.rows()[2].reason, "no effect: it belongs to Intel's OpenMP"));
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 namespace hearth::launch {
 namespace {
 
+constexpr std::string_view kNoEffect = "no effect: it belongs to Intel's OpenMP, which Hearth does not use";
+
 bool is_set(std::string_view variable) { return !environment(variable).empty(); }
 
 bool user_binds_threads() { return is_set("OMP_PLACES") || is_set("GOMP_CPU_AFFINITY") || is_set("OMP_PROC_BIND"); }
@@ -32,7 +34,7 @@ std::optional<std::string> proclist(const std::string& affinity) {
   return list.find_first_not_of("0123456789,-") == list.npos ? std::optional(list) : std::nullopt;
 }
 
-// KMP_AFFINITY as a variable that GNU OpenMP understands.
+// KMP_AFFINITY as a variable that Hearth's compute threads obey (cpu/thread_places.h).
 std::pair<std::string, std::string> translate_affinity(const std::string& affinity) {
   if (contains(affinity, "none") || contains(affinity, "disabled")) return {"OMP_PROC_BIND", "false"};
   if (const auto list = proclist(affinity)) return {"GOMP_CPU_AFFINITY", *list};
@@ -66,12 +68,11 @@ void explain_kmp_variables(Decisions& decisions) {
   };
   const auto [name, value] = translate_affinity(environment("KMP_AFFINITY"));
   explain("KMP_AFFINITY", user_binds_threads() ? "no effect: OpenMP's own variables are set"
-                                               : fmt::format("given to GNU OpenMP as {}={}", name, value));
+                                               : fmt::format("given to the ranks as {}={}", name, value));
   const auto policy = wait_policy(environment("KMP_BLOCKTIME"));
-  explain("KMP_BLOCKTIME",
-          policy ? "given to GNU OpenMP as OMP_WAIT_POLICY=" + *policy : "no effect on GNU OpenMP, which Hearth uses");
+  explain("KMP_BLOCKTIME", policy ? "given to the ranks as OMP_WAIT_POLICY=" + *policy : std::string(kNoEffect));
   for (const char* other : {"KMP_HW_SUBSET", "KMP_SETTINGS", "KMP_LIBRARY", "KMP_STACKSIZE", "KMP_TPAUSE"})
-    explain(other, "no effect on GNU OpenMP, which Hearth uses");
+    explain(other, std::string(kNoEffect));
 }
 
 }  // namespace hearth::launch
