@@ -9,21 +9,22 @@ namespace hearth::kernels::amx {
 
 // The layout of packed operands. A tile is 16 rows of 64 bytes. A tile of the left operand has 16 rows x 32 steps along
 // k. A tile of the right operand has 16 pairs along k x 16 columns; the two numbers of a pair are neighbours. A panel
-// is 32 rows (left) or columns (right) over the whole of k: two tiles per 32 steps along k, padded with zeros.
+// is 32 rows (left) or columns (right) over the whole of k: two tiles per k block of 32 steps, padded with zeros. An
+// fp16 number is the sum of two bf16 numbers, its high and its low part: a k block of fp16 has two tiles of high parts,
+// then two of low parts.
 inline constexpr std::int64_t kPanel = 32, kBlock = 32;
 inline constexpr std::int64_t kTileElements = 512;  // bf16
 
 inline std::int64_t panels_of(std::int64_t size) { return divide_up(size, kPanel); }
 inline std::int64_t blocks_of(std::int64_t k) { return divide_up(k, kBlock); }
-inline std::int64_t panel_elements(std::int64_t k) { return blocks_of(k) * 2 * kTileElements; }
-
-// The bf16 number that an element becomes: itself, or the high or low part of an fp16 number.
-enum class Part { whole, high, low };
+inline std::int64_t block_elements(DType type) { return (type == DType::f16 ? 4 : 2) * kTileElements; }
+inline std::int64_t panel_elements(DType type, std::int64_t k) { return blocks_of(k) * block_elements(type); }
 
 // An operand in memory before packing: `size` rows of the left (columns of the right) operand, each `k` long.
 struct Operand {
   const void* data;
-  bool is_f32;  // to be rounded; otherwise it has the dtype of the matmul
+  DType type;   // of the matmul: bf16 or f16
+  bool is_f32;  // to be rounded to `type`; otherwise it has that dtype
   std::int64_t ld;
   bool k_is_contiguous;  // otherwise elements are contiguous along `size`
   std::int64_t size, k;
@@ -31,25 +32,25 @@ struct Operand {
 };
 
 // Packs panel number `panel` of the operand, k blocks [begin, end).
-void pack_left(const Operand& operand, Part part, std::int64_t panel, std::int64_t begin, std::int64_t end,
-               std::uint16_t* packed);
-void pack_right(const Operand& operand, Part part, std::int64_t panel, std::int64_t begin, std::int64_t end,
+void pack_left(const Operand& operand, std::int64_t panel, std::int64_t begin, std::int64_t end, std::uint16_t* packed);
+void pack_right(const Operand& operand, std::int64_t panel, std::int64_t begin, std::int64_t end,
                 std::uint16_t* packed);
 void finish_packing();  // a store fence: makes non-temporal stores visible to other threads
 
-// Activations (tokens, cols) of 16 bits, operands of sums over tokens.
+// Activations (tokens, cols), operands of sums over tokens.
 struct TokenRows {
   const std::uint16_t* data;
+  DType type;  // bf16 or f16
   std::int64_t ld, tokens, cols;
 };
 
 // One k block of one panel: 32 tokens x 32 columns, zeros beyond the last token and column. A right panel is zipped:
 // interleaving two rows works within 128-bit lanes, so columns come out permuted, which spares half of the work.
-void pack_left_block(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col, std::uint16_t* to);
-void pack_zipped_right_block(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col, std::uint16_t* to);
+void pack_left_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to);
+void pack_zipped_right_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to);
 
 // Adds the columns of such a block: sums (32) += the numbers of each column.
-void add_columns(const TokenRows& rows, DType type, std::int64_t token, std::int64_t col, float* sums);
+void add_columns(const TokenRows& rows, std::int64_t token, std::int64_t col, float* sums);
 
 void add_floats(std::int64_t count, const float* x, float* sums);  // sums += x
 

@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "hearth/base/rounding.h"
@@ -54,9 +53,8 @@ class TokenSum : public TileMatmul {
 
   explicit TokenSum(const GemmArgs& args)
       : args_(args),
-        parts_(parts_of(args.type)),
-        a_{static_cast<const std::uint16_t*>(args.a), args.lda, args.k, args.m},
-        b_{static_cast<const std::uint16_t*>(args.b), args.ldb, args.k, args.n},
+        a_{static_cast<const std::uint16_t*>(args.a), args.type, args.lda, args.k, args.m},
+        b_{static_cast<const std::uint16_t*>(args.b), args.type, args.ldb, args.k, args.n},
         k_blocks_(blocks_of(args.k)),
         links_(divide_up(k_blocks_, kChunk)),
         side_(side_for(args.m, args.n, links_)),
@@ -82,7 +80,6 @@ class TokenSum : public TileMatmul {
 
  private:
   static constexpr std::int64_t kChunk = 16;
-  static constexpr std::int64_t kChunkElements = kChunk * 2 * kTileElements;  // of a packed panel
 
   struct BlockState {
     std::atomic<bool> held = false;
@@ -97,6 +94,7 @@ class TokenSum : public TileMatmul {
     return divide_up(m, kLarge) * divide_up(n, kLarge) * links < kManyLinks ? kSmall : kLarge;
   }
 
+  std::int64_t chunk_elements() const { return kChunk * block_elements(args_.type); }  // of a packed panel
   // The sums of a block: C, zipped, then those of A.
   std::int64_t block_floats() const { return side_ * side_ + side_; }
 
@@ -167,7 +165,7 @@ class TokenSum : public TileMatmul {
   }
 
   std::uint16_t* memory(detail::GrowingBuffer& buffer) const {
-    const std::int64_t elements = side_ / kPanel * std::ssize(parts_) * kChunkElements;
+    const std::int64_t elements = side_ / kPanel * chunk_elements();
     return static_cast<std::uint16_t*>(buffer.at_least(static_cast<std::size_t>(elements) * 2));
   }
 
@@ -175,24 +173,22 @@ class TokenSum : public TileMatmul {
   template <class PackBlock>
   void pack(const TokenRows& rows, std::int64_t first, std::int64_t count, std::int64_t begin, std::int64_t depth,
             PackBlock pack_block, std::uint16_t* to) const {
-    const std::int64_t parts = std::ssize(parts_);
     for (std::int64_t k = 0; k < depth; ++k)
       for (std::int64_t c = 0; c < count; c += kPanel)
-        for (std::int64_t part = 0; part < parts; ++part)
-          pack_block(rows, parts_[part], (begin + k) * kBlock, first + c,
-                     to + (c / kPanel * parts + part) * kChunkElements + k * 2 * kTileElements);
+        pack_block(rows, (begin + k) * kBlock, first + c,
+                   to + c / kPanel * chunk_elements() + k * block_elements(args_.type));
   }
 
   void add_chunk_columns(const Block& block, std::int64_t begin, std::int64_t depth, float* sums) const {
     if (begin == 0) std::fill_n(sums, side_, 0.0f);
     for (std::int64_t k = 0; k < depth; ++k)
       for (std::int64_t c = 0; c < block.rows; c += kPanel)
-        add_columns(a_, args_.type, (begin + k) * kBlock, block.row + c, sums + c);
+        add_columns(a_, (begin + k) * kBlock, block.row + c, sums + c);
   }
 
   HEARTH_TILES void multiply_chunk(const Block& block, std::int64_t depth, const std::uint16_t* left,
                                    const std::uint16_t* right, float* sums, bool accumulate) const {
-    const std::int64_t parts = std::ssize(parts_), pitch = side_;
+    const std::int64_t pitch = side_, size = chunk_elements();
     [[maybe_unused]] const Tiles tiles;
     for (std::int64_t j = 0; j < panels_of(block.cols); ++j)
       for (std::int64_t i = 0; i < panels_of(block.rows); ++i) {
@@ -201,13 +197,12 @@ class TokenSum : public TileMatmul {
           Tiles::load(at, pitch);
         else
           Tiles::zero();
-        for (std::int64_t p = 0; p < parts; ++p)
-          for (std::int64_t q = 0; q < parts - p; ++q) {
-            const std::uint16_t* a = left + (i * parts + p) * kChunkElements;
-            const std::uint16_t* b = right + (j * parts + q) * kChunkElements;
-            for (std::int64_t k = 0; k < depth; ++k, a += 2 * kTileElements, b += 2 * kTileElements)
-              Tiles::multiply(a, kBlock, kTileElements, b);
-          }
+        const std::uint16_t *a = left + i * size, *b = right + j * size;
+        if (args_.type == DType::f16)
+          multiply_parts<Tiles>(a, b, depth);
+        else
+          for (std::int64_t k = 0; k < depth; ++k, a += 2 * kTileElements, b += 2 * kTileElements)
+            Tiles::multiply(a, kBlock, kTileElements, b);
         Tiles::store(at, pitch);
       }
   }
@@ -228,7 +223,6 @@ class TokenSum : public TileMatmul {
   }
 
   const GemmArgs& args_;
-  std::span<const Part> parts_;
   TokenRows a_, b_;
   std::int64_t k_blocks_, links_, side_, col_blocks_;
   const std::uint64_t id_ = next_id();
