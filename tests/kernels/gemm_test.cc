@@ -445,6 +445,34 @@ TEST(Gemm, MatmulsOnTilesDoNotDependOnThreads) {
   }
 }
 
+// C on whole cache lines and beside them, with a last column inside a line.
+TEST(Gemm, AWeightGradientWrittenPastTheCachesHasTheSameBits) {
+  if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
+  for (const auto& [type, size] :
+       {std::pair{DType::bf16, Size{40, 64, 50}}, std::pair{DType::bf16, Size{70, 1000, 1100}},
+        std::pair{DType::f16, Size{200, 205, 33}}, std::pair{DType::bf16, Size{3, 1, 2}}}) {
+    Operands operands(type, size, true, false);
+    for (const std::int64_t begin : {0, 15})  // a Buffer begins one element after a line
+      for (const std::int64_t ld : {round_up(size.n, std::int64_t{16}), size.n + 5})
+        for (const bool accumulate : {false, true}) {
+          const auto run = [&, &size = size](bool non_temporal) {
+            Buffer c(DType::f32, begin + size.m * ld, 3);
+            GemmArgs args = operands.args();
+            args.c = c.floats() + begin;
+            args.ldc = ld;
+            args.accumulate = accumulate;
+            args.non_temporal = non_temporal;
+            amx::run_together<EmulatedTiles>({&args, 1});
+            return c;
+          };
+          const Buffer c = run(true);
+          EXPECT_TRUE(c == run(false)) << size.m << ", " << size.n << ", " << size.k << ", from " << begin << ", ld "
+                                       << ld << (accumulate ? ", accumulated" : "");
+          EXPECT_TRUE(c.margins_intact());
+        }
+  }
+}
+
 // One block and many threads: most tasks find it held and leave their link to the thread that holds it.
 TEST(Gemm, EveryChunkOfAWeightGradientIsAdded) {
   if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";

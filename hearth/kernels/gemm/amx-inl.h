@@ -84,7 +84,7 @@ inline void pack_rows(const Operand& operand, Pack pack, std::uint16_t* packed, 
     const std::int64_t end = std::min(begin + task_blocks, blocks);
     for (std::int64_t panel = first; panel < std::min(first + task_panels, panels); ++panel)
       pack(operand, panel, begin, end, packed + panel * panel_size + begin * block_elements(operand.type));
-    finish_packing();
+    finish_stores();
   });
 }
 

@@ -287,7 +287,7 @@ void add_floats(std::int64_t count, const float* x, float* sums) {
   }
 }
 
-void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accumulate) {
+void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accumulate, bool non_temporal) {
   const Row lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
   for (std::int64_t col = 0; col < cols; col += kPanel) {
     const Row one = _mm512_loadu_si512(zipped + col), two = _mm512_loadu_si512(zipped + col + 16);
@@ -295,7 +295,10 @@ void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accum
     const auto put = [&](const Row& order, __mmask16 lanes, float* at) {
       __m512 sums = _mm512_castsi512_ps(_mm512_permutex2var_epi64(one, order, two));
       if (accumulate) sums = _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, at), sums);
-      _mm512_mask_storeu_ps(at, lanes, sums);
+      if (non_temporal && lanes == 0xffff)
+        _mm512_stream_ps(at, sums);
+      else
+        _mm512_mask_storeu_ps(at, lanes, sums);
     };
     put(lower, static_cast<__mmask16>(valid), to + col);
     put(upper, static_cast<__mmask16>(valid >> 16), to + col + 16);
@@ -312,7 +315,7 @@ void pack_right(const Operand& operand, std::int64_t panel, std::int64_t begin, 
   pack(operand, false, panel, begin, end, packed);
 }
 
-void finish_packing() { _mm_sfence(); }
+void finish_stores() { _mm_sfence(); }
 
 }  // namespace hearth::kernels::amx
 

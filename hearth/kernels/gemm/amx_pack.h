@@ -28,14 +28,14 @@ struct Operand {
   std::int64_t ld;
   bool k_is_contiguous;  // otherwise elements are contiguous along `size`
   std::int64_t size, k;
-  bool non_temporal = false;  // write panels with non-temporal stores; the packing thread then calls finish_packing
+  bool non_temporal = false;  // write panels with non-temporal stores; the thread then calls finish_stores
 };
 
 // Packs panel number `panel` of the operand, k blocks [begin, end).
 void pack_left(const Operand& operand, std::int64_t panel, std::int64_t begin, std::int64_t end, std::uint16_t* packed);
 void pack_right(const Operand& operand, std::int64_t panel, std::int64_t begin, std::int64_t end,
                 std::uint16_t* packed);
-void finish_packing();  // a store fence: makes non-temporal stores visible to other threads
+void finish_stores();  // a store fence: makes non-temporal stores visible to other threads
 
 // Activations (tokens, cols), operands of sums over tokens.
 struct TokenRows {
@@ -59,7 +59,8 @@ inline std::int64_t zipped_column(std::int64_t column) {
   const std::int64_t half = column % kPanel / 16;
   return column / kPanel * kPanel + column % 16 / 4 * 8 + half * 4 + column % 4;
 }
-// to (cols) = the columns of a zipped row of sums, in order; whole panels of `zipped` are readable.
-void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accumulate);
+// to (cols) = [to +] the columns of a zipped row of sums, in order; whole panels of `zipped` are readable. Non-temporal
+// stores need a `to` that is aligned to kAlignment; the thread then calls finish_stores.
+void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accumulate, bool non_temporal);
 
 }  // namespace hearth::kernels::amx

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "hearth/base/rounding.h"
+#include "hearth/cpu/memory.h"
 #include "hearth/kernels/gemm/amx_matmul-inl.h"
 #include "hearth/kernels/gemm/amx_pack.h"
 #include "hearth/kernels/gemm/gemm.h"
@@ -59,6 +60,7 @@ class TokenSum : public TileMatmul {
         links_(divide_up(k_blocks_, kChunk)),
         side_(side_for(args.m, args.n, links_)),
         col_blocks_(divide_up(args.n, side_)),
+        non_temporal_(args.non_temporal && !args.accumulate && has_whole_lines(args)),
         blocks_(static_cast<std::size_t>(divide_up(args.m, side_) * col_blocks_)),
         sums_(links_ > 1 ? 2 * std::ssize(blocks_) * block_floats() : 0) {}
 
@@ -95,6 +97,12 @@ class TokenSum : public TileMatmul {
   }
 
   std::int64_t chunk_elements() const { return kChunk * block_elements(args_.type); }  // of a packed panel
+  // A block of C consists of whole cache lines, except behind its last column.
+  static bool has_whole_lines(const GemmArgs& args) {
+    constexpr std::int64_t kLine = cpu::kAlignment / sizeof(float);
+    return reinterpret_cast<std::uintptr_t>(args.c) % cpu::kAlignment == 0 && args.ldc % kLine == 0;
+  }
+
   // The sums of a block: C, zipped, then those of A.
   std::int64_t block_floats() const { return side_ * side_ + side_; }
 
@@ -210,7 +218,9 @@ class TokenSum : public TileMatmul {
   void finish(const Block& block, const float* sums) const {
     for (std::int64_t r = 0; r < block.rows; ++r)
       unzip_columns(sums + r * side_, block.cols,
-                    static_cast<float*>(args_.c) + (block.row + r) * args_.ldc + block.col, args_.accumulate);
+                    static_cast<float*>(args_.c) + (block.row + r) * args_.ldc + block.col, args_.accumulate,
+                    non_temporal_);
+    if (non_temporal_) finish_stores();
     if (args_.a_sums == nullptr || block.col > 0) return;
     float* const to = args_.a_sums + block.row;
     if (!args_.accumulate_a_sums) std::fill_n(to, block.rows, 0.0f);
@@ -225,6 +235,7 @@ class TokenSum : public TileMatmul {
   const GemmArgs& args_;
   TokenRows a_, b_;
   std::int64_t k_blocks_, links_, side_, col_blocks_;
+  bool non_temporal_;
   const std::uint64_t id_ = next_id();
   std::vector<BlockState> blocks_;
   PoolBuffer sums_;  // (blocks, block_floats) f32 if a block has several links

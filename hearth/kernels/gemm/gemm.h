@@ -34,6 +34,7 @@ struct GemmArgs {
   // (m), where A is transposed: the sums of A over k. If C is the gradient of a weight, this is that of its bias.
   float* a_sums = nullptr;  // null: not wanted
   bool accumulate_a_sums = false;
+  bool non_temporal = false;  // C is large, and nothing reads it soon: use non-temporal stores, where that is possible
 };
 
 // Packing a weight, the right operand of many matmuls: B(k, n) in f32 is rounded to `type` and written in the layout
