@@ -204,7 +204,7 @@ void run_together(std::span<const GemmArgs> matmuls) {
   std::vector<std::unique_ptr<TileMatmul>> parts;
   std::vector<std::int64_t> tasks;
   for (const GemmArgs& args : matmuls) {
-    if (TokenSum<Tiles>::accepts(args)) {
+    if (is_weight_grad(args)) {
       parts.push_back(std::make_unique<TokenSum<Tiles>>(args));
     } else {
       sum_a(args);
@@ -214,6 +214,7 @@ void run_together(std::span<const GemmArgs> matmuls) {
     tasks.push_back(parts.back()->tasks());
   }
   cpu::parallel_loops(tasks, [&](std::size_t matmul, std::int64_t task) { parts[matmul]->run(task); });
+  for (const auto& part : parts) part->end();
 }
 
 }  // namespace hearth::kernels::amx

@@ -18,6 +18,7 @@ class TileMatmul {
   virtual void prepare() {}  // on all threads, before the first task
   virtual std::int64_t tasks() const = 0;
   virtual void run(std::int64_t task) = 0;
+  virtual void end() {}  // after the last task
 };
 
 // Adds the product of two packed panels of fp16 over `depth` k blocks to the sums: low times high parts, high times

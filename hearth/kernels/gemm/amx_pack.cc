@@ -287,22 +287,32 @@ void add_floats(std::int64_t count, const float* x, float* sums) {
   }
 }
 
-void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accumulate, bool non_temporal) {
+double unzip(ZippedSums sums, float* to, std::int64_t ld, UnzipOptions options) {
   const Row lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-  for (std::int64_t col = 0; col < cols; col += kPanel) {
-    const Row one = _mm512_loadu_si512(zipped + col), two = _mm512_loadu_si512(zipped + col + 16);
-    const __mmask32 valid = first(cols - col);
-    const auto put = [&](const Row& order, __mmask16 lanes, float* at) {
-      __m512 sums = _mm512_castsi512_ps(_mm512_permutex2var_epi64(one, order, two));
-      if (accumulate) sums = _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, at), sums);
-      if (non_temporal && lanes == 0xffff)
-        _mm512_stream_ps(at, sums);
-      else
-        _mm512_mask_storeu_ps(at, lanes, sums);
-    };
-    put(lower, static_cast<__mmask16>(valid), to + col);
-    put(upper, static_cast<__mmask16>(valid >> 16), to + col + 16);
-  }
+  __m512d squares0 = _mm512_setzero_pd(), squares1 = _mm512_setzero_pd();
+  for (std::int64_t row = 0; row < sums.rows; ++row, to += ld)
+    for (std::int64_t col = 0; col < sums.cols; col += kPanel) {
+      const float* const zipped = sums.data + row * sums.ld + col;
+      const Row one = _mm512_loadu_si512(zipped), two = _mm512_loadu_si512(zipped + 16);
+      const __mmask32 valid = first(sums.cols - col);
+      const auto put = [&](const Row& order, __mmask16 lanes, float* at) {
+        __m512 values = _mm512_castsi512_ps(_mm512_permutex2var_epi64(one, order, two));
+        if (options.accumulate) values = _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, at), values);
+        if (options.non_temporal && lanes == 0xffff)
+          _mm512_stream_ps(at, values);
+        else
+          _mm512_mask_storeu_ps(at, lanes, values);
+        if (!options.squares) return;
+        values = _mm512_maskz_mov_ps(lanes, values);
+        const __m512d low = _mm512_cvtps_pd(_mm512_castps512_ps256(values));
+        const __m512d high = _mm512_cvtps_pd(_mm512_extractf32x8_ps(values, 1));
+        squares0 = _mm512_fmadd_pd(low, low, squares0);
+        squares1 = _mm512_fmadd_pd(high, high, squares1);
+      };
+      put(lower, static_cast<__mmask16>(valid), to + col);
+      put(upper, static_cast<__mmask16>(valid >> 16), to + col + 16);
+    }
+  return _mm512_reduce_add_pd(_mm512_add_pd(squares0, squares1));
 }
 
 void pack_left(const Operand& operand, std::int64_t panel, std::int64_t begin, std::int64_t end,

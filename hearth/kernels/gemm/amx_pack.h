@@ -59,8 +59,17 @@ inline std::int64_t zipped_column(std::int64_t column) {
   const std::int64_t half = column % kPanel / 16;
   return column / kPanel * kPanel + column % 16 / 4 * 8 + half * 4 + column % 4;
 }
-// to (cols) = [to +] the columns of a zipped row of sums, in order; whole panels of `zipped` are readable. Non-temporal
-// stores need a `to` that is aligned to kAlignment; the thread then calls finish_stores.
-void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accumulate, bool non_temporal);
+// A block of zipped sums; whole panels are readable.
+struct ZippedSums {
+  const float* data;
+  std::int64_t ld, rows, cols;
+};
+struct UnzipOptions {
+  bool accumulate = false;    // add to what is there
+  bool non_temporal = false;  // rows begin at cache lines; the thread then calls finish_stores
+  bool squares = false;       // return the sum of squares of what was stored, in f64
+};
+// to (rows, cols), rows `ld` apart, becomes the sums with their columns in order.
+double unzip(ZippedSums sums, float* to, std::int64_t ld, UnzipOptions options);
 
 }  // namespace hearth::kernels::amx

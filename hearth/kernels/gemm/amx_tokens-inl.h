@@ -27,6 +27,7 @@
 #include "hearth/kernels/gemm/amx_matmul-inl.h"
 #include "hearth/kernels/gemm/amx_pack.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/tiles.h"
 #include "hearth/kernels/simd/amx_tiles.h"
 #include "hearth/kernels/simd/scratch.h"
 
@@ -47,11 +48,6 @@ struct PackedChunk {
 template <class Tiles>
 class TokenSum : public TileMatmul {
  public:
-  static bool accepts(const GemmArgs& args) {
-    return args.a_transposed && !args.b_transposed && args.packed_b == nullptr && args.c_type == DType::f32 &&
-           args.bias == nullptr && args.activation == Activation::none && args.before_activation == nullptr;
-  }
-
   explicit TokenSum(const GemmArgs& args)
       : args_(args),
         a_{static_cast<const std::uint16_t*>(args.a), args.type, args.lda, args.k, args.m},
@@ -62,6 +58,7 @@ class TokenSum : public TileMatmul {
         col_blocks_(divide_up(args.n, side_)),
         non_temporal_(args.non_temporal && !args.accumulate && has_whole_lines(args)),
         blocks_(static_cast<std::size_t>(divide_up(args.m, side_) * col_blocks_)),
+        squares_(args.c_squares != nullptr ? blocks_.size() : 0),
         sums_(links_ > 1 ? 2 * std::ssize(blocks_) * block_floats() : 0) {}
 
   std::int64_t tasks() const override { return std::ssize(blocks_) * links_; }
@@ -79,6 +76,8 @@ class TokenSum : public TileMatmul {
       block.held.store(false);
     } while (open_links_.load() > 0);
   }
+
+  void end() override { set_squares(args_, squares_); }
 
  private:
   static constexpr std::int64_t kChunk = 16;
@@ -144,7 +143,7 @@ class TokenSum : public TileMatmul {
 
   std::int64_t first_k_block(std::int64_t link) const { return k_blocks_ * link / links_; }
 
-  void run_link(std::int64_t index, std::int64_t link) const {
+  void run_link(std::int64_t index, std::int64_t link) {
     const std::int64_t row = index / col_blocks_ * side_, col = index % col_blocks_ * side_;
     const Block block{row, col, std::min(side_, args_.m - row), std::min(side_, args_.n - col)};
     float* const sums = links_ > 1 ? reinterpret_cast<float*>(sums_.data()) + index * block_floats()
@@ -152,7 +151,9 @@ class TokenSum : public TileMatmul {
     const std::int64_t begin = first_k_block(link), depth = first_k_block(link + 1) - begin;
     if (args_.a_sums != nullptr && col == 0) add_chunk_columns(block, begin, depth, sums + side_ * side_);
     multiply_chunk(block, depth, packed_left(block, begin, depth), packed_right(block, begin, depth), sums, link > 0);
-    if (link + 1 == links_) finish(block, sums);
+    if (link + 1 < links_) return;
+    const double squares = finish(block, sums);
+    if (args_.c_squares != nullptr) squares_[static_cast<std::size_t>(index)] = squares;
   }
 
   const std::uint16_t* packed_left(const Block& block, std::int64_t begin, std::int64_t depth) const {
@@ -215,16 +216,18 @@ class TokenSum : public TileMatmul {
       }
   }
 
-  void finish(const Block& block, const float* sums) const {
-    for (std::int64_t r = 0; r < block.rows; ++r)
-      unzip_columns(sums + r * side_, block.cols,
-                    static_cast<float*>(args_.c) + (block.row + r) * args_.ldc + block.col, args_.accumulate,
-                    non_temporal_);
+  // Returns the sum of squares of the block, if it is wanted.
+  double finish(const Block& block, const float* sums) const {
+    float* const c = static_cast<float*>(args_.c) + block.row * args_.ldc + block.col;
+    const double squares = unzip({sums, side_, block.rows, block.cols}, c, args_.ldc,
+                                 {args_.accumulate, non_temporal_, args_.c_squares != nullptr});
     if (non_temporal_) finish_stores();
-    if (args_.a_sums == nullptr || block.col > 0) return;
-    float* const to = args_.a_sums + block.row;
-    if (!args_.accumulate_a_sums) std::fill_n(to, block.rows, 0.0f);
-    add_floats(block.rows, sums + side_ * side_, to);
+    if (args_.a_sums != nullptr && block.col == 0) {
+      float* const to = args_.a_sums + block.row;
+      if (!args_.accumulate_a_sums) std::fill_n(to, block.rows, 0.0f);
+      add_floats(block.rows, sums + side_ * side_, to);
+    }
+    return squares;
   }
 
   static std::uint64_t next_id() {
@@ -238,7 +241,8 @@ class TokenSum : public TileMatmul {
   bool non_temporal_;
   const std::uint64_t id_ = next_id();
   std::vector<BlockState> blocks_;
-  PoolBuffer sums_;  // (blocks, block_floats) f32 if a block has several links
+  std::vector<double> squares_;  // per block, if they are wanted
+  PoolBuffer sums_;              // (blocks, block_floats) f32 if a block has several links
   std::atomic<std::int64_t> open_links_ = 0;
 };
 
