@@ -71,7 +71,11 @@ void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Param
   const Span span("linear backward");
   const bool bias_needs_grad = bias != nullptr && bias->trainable;
   std::vector<kernels::GemmArgs> matmuls;
-  if (weight.trainable) matmuls.push_back(weight_grad(dy, x, weight));
+  double squares = 0;
+  if (weight.trainable) {
+    matmuls.push_back(weight_grad(dy, x, weight));
+    matmuls.back().c_squares = &squares;
+  }
   if (bias_needs_grad) {
     const GradTarget target = grad_target(*bias);
     float* const sums = target.tensor.data<float>();
@@ -84,6 +88,7 @@ void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Param
   }
   if (dx.tensor.defined()) matmuls.push_back(input_grad(dy, weight, dx));
   kernels::gemm_together(matmuls);
+  if (weight.trainable) weight.grad_squares = squares;
 }
 
 }  // namespace hearth::ops
