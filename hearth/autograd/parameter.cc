@@ -35,6 +35,7 @@ void Parameter::store_as(DType type) {
 }
 
 void Parameter::clear_grad() {
+  grad_squares.reset();
   if (grad_rows.is_all()) {
     grad.fill_zero();
   } else {
@@ -48,9 +49,14 @@ void Parameter::clear_grad() {
   if (is_embedding) grad_rows = RowSet::none(shape[0]);
 }
 
-void Parameter::begin_grad() {
+void Parameter::complete_grad() {
   if (!has_grad) clear_grad();
   has_grad = true;
+}
+
+void Parameter::begin_grad() {
+  complete_grad();
+  grad_squares.reset();
 }
 
 Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm) {
@@ -112,6 +118,7 @@ void ParameterStore::move_arenas(const Tensor& master, const Tensor& grad) {
     const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
     parameter->master = master_.slice(begin, end).reshape(parameter->shape);
     parameter->grad = grad_.slice(begin, end).reshape(parameter->shape);
+    parameter->grad_squares.reset();
   }
 }
 
@@ -157,12 +164,15 @@ std::vector<NamedParameter> ParameterStore::named() const {
 }
 
 void ParameterStore::zero_grad() {
-  for (Parameter* parameter : trainable()) parameter->has_grad = false;
+  for (Parameter* parameter : trainable()) {
+    parameter->has_grad = false;
+    parameter->grad_squares.reset();
+  }
 }
 
 void ParameterStore::complete_grads() {
   check_allocated();
-  for (Parameter* parameter : trainable()) parameter->begin_grad();
+  for (Parameter* parameter : trainable()) parameter->complete_grad();
 }
 
 void ParameterStore::mark_changed() {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -45,6 +46,10 @@ struct HEARTH_API Parameter {
   Tensor grad;              // f32; undefined if frozen
   bool has_grad = false;    // `grad` holds a contribution of this step: add to it; otherwise overwrite it
   RowSet grad_rows;         // of an embedding: rows of `grad` that may differ from zero; all others are zero
+  // The sum of squares of `grad`, if the op that wrote it last computed it along the way. Ops that write a gradient ask
+  // for it with ops::grad_target or begin_grad(), which forget the sum; a loop of the user's own that changes gradients
+  // after backward leaves it out of date.
+  std::optional<double> grad_squares;
   std::uint64_t version = 1;                     // counts the changes of master
   std::deque<WeightCopy> copies;                 // references to them last while others are added
   std::mutex copying;                            // guards `copies` while several threads run forward
@@ -55,7 +60,8 @@ struct HEARTH_API Parameter {
   Tensor grad_part(const Part& part) const;
   void store_as(DType type);  // of a frozen parameter: gives it new memory of this dtype, contents undefined
   void clear_grad();          // zeroes the gradient; rows outside grad_rows are zero already and are not touched
-  void begin_grad();          // zeroes the gradient unless it holds a contribution of this step
+  void complete_grad();       // zeroes the gradient unless it holds a contribution of this step
+  void begin_grad();          // the same, for a caller that adds to the gradient
 };
 
 // A parameter, or a part of a stacked one, under its Hugging Face name.

@@ -15,6 +15,7 @@ GradTarget grad_target(const Var& x) {
 GradTarget grad_target(Parameter& parameter) {
   const bool accumulate = parameter.has_grad;
   parameter.has_grad = true;
+  parameter.grad_squares.reset();
   parameter.grad_rows.add_all();
   return {parameter.grad, accumulate};
 }

@@ -25,6 +25,9 @@ kernels::GemmArgs linear_forward(const Tensor& x, Parameter& weight, const Tenso
 
 namespace {
 
+// A gradient of this size is not in a cache any more when the optimizer reads it, after the whole of backward.
+constexpr std::size_t kLargeGradBytes = std::size_t{1} << 20;  // half of a 2 MB L2 cache
+
 // dW (N, K) = dy^T x, and the sums of dy (N), both over tokens.
 kernels::GemmArgs weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight) {
   const GradTarget target = grad_target(weight);
@@ -41,6 +44,7 @@ kernels::GemmArgs weight_grad(const Tensor& dy, const Tensor& x, Parameter& weig
   matmul.c = target.tensor.raw();
   matmul.ldc = matmul.n;
   matmul.accumulate = target.accumulate;
+  matmul.non_temporal = target.tensor.bytes() >= kLargeGradBytes;
   return matmul;
 }
 
@@ -67,7 +71,11 @@ void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Param
   const Span span("linear backward");
   const bool bias_needs_grad = bias != nullptr && bias->trainable;
   std::vector<kernels::GemmArgs> matmuls;
-  if (weight.trainable) matmuls.push_back(weight_grad(dy, x, weight));
+  double squares = 0;
+  if (weight.trainable) {
+    matmuls.push_back(weight_grad(dy, x, weight));
+    matmuls.back().c_squares = &squares;
+  }
   if (bias_needs_grad) {
     const GradTarget target = grad_target(*bias);
     float* const sums = target.tensor.data<float>();
@@ -80,6 +88,7 @@ void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Param
   }
   if (dx.tensor.defined()) matmuls.push_back(input_grad(dy, weight, dx));
   kernels::gemm_together(matmuls);
+  if (weight.trainable) weight.grad_squares = squares;
 }
 
 }  // namespace hearth::ops

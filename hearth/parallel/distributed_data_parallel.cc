@@ -17,16 +17,20 @@ std::vector<optim::Interval> intervals_of(const std::vector<Parameter*>& paramet
   return intervals;
 }
 
-// Of the gradients in an interval of the arena. Of an embedding only the rows that may differ from zero are read.
-double sum_of_squares(const ParameterStore& parameters, const optim::Interval& interval) {
+// Of the gradients in an interval of the arena. For embeddings only rows that may differ from zero are read, and, with
+// `uses_squares`, nothing is read for parameters whose sum of squares is known.
+double sum_of_squares(const ParameterStore& parameters, const optim::Interval& interval, bool uses_squares) {
   const float* const grads = parameters.grad().data<float>();
   double squares = 0;
   std::int64_t next = interval.begin;  // what comes before it is counted
   for (const Parameter* parameter : parameters.in_arena_order()) {
     const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
-    if (parameter->grad_rows.is_all() || begin < next || end > interval.end) continue;
-    squares += kernels::sum_of_squares(begin - next, grads + next) +
-               kernels::sum_of_squares_of_rows(parameter->grad_rows.list(), parameter->grad.row_size(), grads + begin);
+    const bool is_known = uses_squares && parameter->grad_squares.has_value();
+    if ((parameter->grad_rows.is_all() && !is_known) || begin < next || end > interval.end) continue;
+    squares += kernels::sum_of_squares(begin - next, grads + next);
+    squares += is_known ? *parameter->grad_squares
+                        : kernels::sum_of_squares_of_rows(parameter->grad_rows.list(), parameter->grad.row_size(),
+                                                          grads + begin);
     next = end;
   }
   return squares + kernels::sum_of_squares(interval.end - next, grads + next);
@@ -86,11 +90,15 @@ std::span<const double> DistributedDataParallel::finish() {
   return sums_;
 }
 
-double DistributedDataParallel::grad_norm() const {
+double DistributedDataParallel::grad_norm() const { return grad_norm(false); }
+
+// With several ranks the gradients are sums over them, which backward has not seen.
+double DistributedDataParallel::grad_norm_after_backward() const { return grad_norm(team_.size() == 1); }
+
+double DistributedDataParallel::grad_norm(bool uses_squares) const {
   const Span span("gradient norm");
   double squares = 0;
-  for (const optim::Interval& own : partition_.own())
-    squares += sum_of_squares(parameters_, own);
+  for (const optim::Interval& own : partition_.own()) squares += sum_of_squares(parameters_, own, uses_squares);
   if (partition_.sharded()) team_.group().all_reduce(&squares, 1, DType::f64)->wait();
   return std::sqrt(squares);
 }

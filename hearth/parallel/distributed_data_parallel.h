@@ -43,12 +43,16 @@ class HEARTH_API DistributedDataParallel {
   std::span<const double> finish();
 
   double grad_norm() const;  // of the mean gradients
+  // The same if nothing has written to the gradients since finish(): a single rank then need not read those whose sum
+  // of squares backward has computed (Parameter::grad_squares).
+  double grad_norm_after_backward() const;
 
   const GradientReducer& reducer() const { return reducer_; }
   const SharedArenas* shared() const { return shared_.get(); }  // null: the ranks do not share memory
 
  private:
   void check_not_reduced();
+  double grad_norm(bool uses_squares) const;
 
   ParameterStore& parameters_;
   Team team_;

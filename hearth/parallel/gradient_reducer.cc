@@ -107,7 +107,7 @@ void GradientReducer::ready(Parameter& parameter) {
 }
 
 void GradientReducer::complete(Parameter& parameter) {
-  parameter.begin_grad();
+  parameter.complete_grad();
   if (team_.size() > 1) parameter.grad_rows.add_all();  // the sums may have rows that this rank did not use
 }
 

@@ -88,7 +88,7 @@ StepResult training_step(nn::Model& model, parallel::DistributedDataParallel& dd
   result.stop = sums[3] > 0;
   result.ranks = loads_in(sums);
 
-  result.grad_norm = ddp.grad_norm() / scale;
+  result.grad_norm = ddp.grad_norm_after_backward() / scale;
   if (options.checks_ops) result.fault = first_fault(ddp.team(), ops_check);
   const bool finite = std::isfinite(result.loss) && std::isfinite(result.grad_norm) && result.fault.empty();
   result.overflowed = !scaler.accept(result.grad_norm);

@@ -85,6 +85,27 @@ TEST_F(Store, ZeroGradOnlyMarksAndCompleteGradsClearsWhatWasNotBegun) {
   for (const auto& parameter : store_.parameters()) EXPECT_TRUE(parameter->has_grad);
 }
 
+TEST_F(Store, ForgetsSumsOfSquaresOfGradientsThatChange) {
+  store_.allocate();
+  const auto known = [&] {
+    first_.grad_squares = 1;
+    norm_.grad_squares = 2;
+  };
+  known();
+  store_.zero_grad();
+  EXPECT_FALSE(first_.grad_squares.has_value());
+  known();
+  norm_.has_grad = true;
+  store_.complete_grads();
+  EXPECT_FALSE(first_.grad_squares.has_value());
+  EXPECT_EQ(norm_.grad_squares, 2);
+  norm_.begin_grad();
+  EXPECT_FALSE(norm_.grad_squares.has_value());
+  known();
+  store_.move_arenas(store_.master().clone(), store_.grad().clone());
+  EXPECT_FALSE(norm_.grad_squares.has_value());
+}
+
 TEST_F(Store, CountsChanges) {
   store_.allocate();
   const std::uint64_t before = qkv_.version;

@@ -24,17 +24,17 @@ class EmulatedTiles {
   }
   static void multiply(const std::uint16_t* left, std::int64_t pitch, std::int64_t next_rows,
                        const std::uint16_t* right) {
-    for (int tile_row = 0; tile_row < 2; ++tile_row)
-      for (int tile_col = 0; tile_col < 2; ++tile_col)
-        for (int m = 0; m < 16; ++m)
-          for (int k = 0; k < 16; ++k)
-            for (int n = 0; n < 16; ++n) {
-              const std::uint16_t* a = left + tile_row * next_rows + m * pitch + 2 * k;
-              const std::uint16_t* b = right + tile_col * 512 + k * 32 + 2 * n;
-              float& sum = sums_[(tile_row * 16 + m) * 32 + tile_col * 16 + n];
-              sum += value(a[0]) * value(b[0]);
-              sum += value(a[1]) * value(b[1]);
-            }
+    load_left(left, pitch, next_rows);
+    load_right(right);
+    multiply_loaded();
+  }
+  static void multiply_left(const std::uint16_t* left, std::int64_t pitch, std::int64_t next_rows) {
+    load_left(left, pitch, next_rows);
+    multiply_loaded();
+  }
+  static void multiply_right(const std::uint16_t* right) {
+    load_right(right);
+    multiply_loaded();
   }
   static void store(float* to, std::int64_t pitch) {
     for (std::int64_t i = 0; i < 32; ++i) std::copy_n(sums_ + 32 * i, 32, to + i * pitch);
@@ -43,7 +43,23 @@ class EmulatedTiles {
  private:
   static float value(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
+  static void load_left(const std::uint16_t* left, std::int64_t pitch, std::int64_t next_rows) {
+    for (int m = 0; m < 32; ++m) std::copy_n(left + m / 16 * next_rows + m % 16 * pitch, 32, left_ + 32 * m);
+  }
+  static void load_right(const std::uint16_t* right) { std::copy_n(right, 2 * 512, right_); }
+  static void multiply_loaded() {
+    for (int m = 0; m < 32; ++m)
+      for (int k = 0; k < 16; ++k)
+        for (int n = 0; n < 32; ++n) {
+          const std::uint16_t* a = left_ + 32 * m + 2 * k;
+          const std::uint16_t* b = right_ + n / 16 * 512 + k * 32 + 2 * (n % 16);
+          sums_[32 * m + n] += value(a[0]) * value(b[0]);
+          sums_[32 * m + n] += value(a[1]) * value(b[1]);
+        }
+  }
+
   static inline thread_local float sums_[32 * 32];
+  static inline thread_local std::uint16_t left_[2 * 512], right_[2 * 512];
   static inline thread_local bool live_ = false;
 };
 

@@ -415,8 +415,10 @@ TEST(Gemm, DoesNotDependOnThreads) {
           args.c = c.data();
           args.ldc = c.ld();
           args.accumulate = a_is_transposed;
+          double squares = 0;
+          if (is_weight_grad(args)) args.c_squares = &squares;
           gemm(args);
-          return c;
+          return std::pair(c, squares);
         });
       }
 }
@@ -436,12 +438,89 @@ TEST(Gemm, MatmulsOnTilesDoNotDependOnThreads) {
       matmuls[0].c = c.data();
       matmuls[0].ldc = c.ld();
       matmuls[0].a_sums = a_sums.floats();
+      double squares = 0;
+      matmuls[0].c_squares = &squares;
       matmuls[1].c_type = type;
       matmuls[1].c = other.data();
       matmuls[1].ldc = other.ld();
       amx::run_together<EmulatedTiles>(matmuls);
-      return std::tuple(c, other, a_sums);
+      return std::tuple(c, other, a_sums, squares);
     });
+  }
+}
+
+double sum_of_squares(const Matrix& c, Size size) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < size.m; ++i)
+    for (std::int64_t j = 0; j < size.n; ++j) sum += double{c.at(i, j)} * double{c.at(i, j)};
+  return sum;
+}
+
+TEST(Gemm, EveryImplementationSumsTheSquaresOfAWeightGradient) {
+  const OneThread one_thread;
+  for (const DType type : kFormats)
+    for (const Size size :
+         {Size{1, 1, 1}, Size{193, 31, 64}, Size{300, 270, 20}, Size{17, 205, 530}, Size{260, 3, 0}, Size{0, 5, 4}})
+      for (const GemmImpl& impl : impls_for(type, size))
+        for (const bool accumulate : {false, true}) {
+          Operands one(type, size, true, false), two(type, {size.k, 40, size.m}, false, true);
+          Matrix c(DType::f32, size.m, size.n, 3), other(DType::f32, two.size.m, two.size.n, 4);
+          double squares = kNaN;
+          std::array matmuls{two.args(), one.args()};
+          matmuls[0].c = other.data();
+          matmuls[0].ldc = other.ld();
+          matmuls[1].c = c.data();
+          matmuls[1].ldc = c.ld();
+          matmuls[1].accumulate = accumulate;
+          matmuls[1].c_squares = &squares;
+          gemm_with(impl, matmuls);
+          const double expected = sum_of_squares(c, size);
+          EXPECT_NEAR(squares, expected, 1e-12 * expected) << one.describe(impl) << (accumulate ? " accumulated" : "");
+        }
+}
+
+TEST(Gemm, SquaresShowANotANumber) {
+  for (const DType type : kFormats)
+    for (const GemmImpl& impl : impls_for(type, {40, 20, 32}))
+      for (const float wrong : {kNaN, std::numeric_limits<float>::infinity()}) {
+        Operands operands(type, {40, 20, 32}, true, false);
+        operands.b.buffer().set(31 * operands.b.ld() + 19, wrong);
+        Matrix c(DType::f32, 40, 20, 3);
+        double squares = 0;
+        GemmArgs args = operands.args();
+        args.c = c.data();
+        args.ldc = c.ld();
+        args.c_squares = &squares;
+        gemm_with(impl, {&args, 1});
+        EXPECT_FALSE(std::isfinite(squares)) << operands.describe(impl);
+      }
+}
+
+// C on whole cache lines and beside them, with a last column inside a line.
+TEST(Gemm, AWeightGradientWrittenPastTheCachesHasTheSameBits) {
+  if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
+  for (const auto& [type, size] :
+       {std::pair{DType::bf16, Size{40, 64, 50}}, std::pair{DType::bf16, Size{70, 1000, 1100}},
+        std::pair{DType::f16, Size{200, 205, 33}}, std::pair{DType::bf16, Size{3, 1, 2}}}) {
+    Operands operands(type, size, true, false);
+    for (const std::int64_t begin : {0, 15})  // a Buffer begins one element after a line
+      for (const std::int64_t ld : {round_up(size.n, std::int64_t{16}), size.n + 5})
+        for (const bool accumulate : {false, true}) {
+          const auto run = [&, &size = size](bool non_temporal) {
+            Buffer c(DType::f32, begin + size.m * ld, 3);
+            GemmArgs args = operands.args();
+            args.c = c.floats() + begin;
+            args.ldc = ld;
+            args.accumulate = accumulate;
+            args.non_temporal = non_temporal;
+            amx::run_together<EmulatedTiles>({&args, 1});
+            return c;
+          };
+          const Buffer c = run(true);
+          EXPECT_TRUE(c == run(false)) << size.m << ", " << size.n << ", " << size.k << ", from " << begin << ", ld "
+                                       << ld << (accumulate ? ", accumulated" : "");
+          EXPECT_TRUE(c.margins_intact());
+        }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "hearth/base/error.h"
 #include "hearth/ops/embedding.h"
+#include "hearth/ops/grad.h"
 #include "tests/ops/op_case.h"
 
 namespace hearth::ops {
@@ -113,6 +114,46 @@ TEST(Linear, LeavesInputsAloneThatNeedNoGradient) {
   tape.backward_from(y, tensor_of({1, 1, 1, 1}, {2, 2}));
   EXPECT_FALSE(x.grad().defined());
   EXPECT_EQ(numbers_of(weight.grad), (std::vector<float>{4, 6, 4, 6}));
+}
+
+double sum_of_squares(const Tensor& tensor) {
+  double sum = 0;
+  for (const float number : numbers_of(tensor)) sum += double{number} * double{number};
+  return sum;
+}
+
+// A weight that is used twice per pass, and one that is an embedding as well.
+TEST(Linear, KnowsTheSumOfSquaresOfAGradientThatNothingElseWroteTo) {
+  ParameterStore store;
+  Parameter& table = store.add({{"table", {7, 16}, 0}});
+  Parameter& weight = store.add({{"weight", {16, 16}, 0}});
+  Parameter& bias = store.add({{"bias", {16}, 0}});
+  Parameter& frozen = store.add({{"frozen", {16, 16}, 0}});
+  table.is_embedding = true;
+  store.freeze([](std::string_view name) { return name == "frozen"; });
+  store.allocate();
+  for (Parameter* parameter : {&table, &weight, &bias, &frozen})
+    parameter->master.copy_from(tensor_of(random_numbers(parameter->shape.size(), 5, 0.3f), parameter->shape));
+  store.mark_changed();
+  store.zero_grad();
+  for (int pass = 0; pass < 2; ++pass) {
+    Tape tape;
+    Context ctx;
+    ctx.tape = &tape;
+    const std::vector<std::int32_t> ids{3, 0, 6, 1, 1};
+    const Var once = linear(ctx, embedding_sum(ctx, {{&table, ids, -1}}), weight, &bias);
+    const Var y = linear(ctx, linear(ctx, once, weight, &bias), frozen, nullptr);
+    tape.backward_from(linear(ctx, y, table, nullptr), tensor_of(random_numbers(35, 6), {5, 7}));
+    ASSERT_TRUE(weight.grad_squares.has_value());
+    EXPECT_NEAR(*weight.grad_squares, sum_of_squares(weight.grad), 1e-12 * *weight.grad_squares);
+    for (const Parameter* parameter : {&table, &bias, &frozen}) EXPECT_FALSE(parameter->grad_squares.has_value());
+  }
+
+  grad_target(weight);
+  EXPECT_FALSE(weight.grad_squares.has_value());
+  table.grad_squares = 1;
+  grad_target(table, std::vector<std::int32_t>{1});
+  EXPECT_FALSE(table.grad_squares.has_value());
 }
 
 TEST(Linear, NamesTheWeightThatDoesNotFit) {

@@ -30,7 +30,7 @@ inline constexpr std::int64_t kMasksOfBlock = kDropoutBlock / 16;
 inline std::int64_t padded(std::int64_t size) { return round_up(size, kSide); }
 
 HWY_INLINE Panels carve_panels(BufferCutter& cutter, std::int64_t size, std::int64_t k) {
-  const std::int64_t elements = amx::panels_of(size) * amx::panel_elements(k);
+  const std::int64_t elements = amx::panels_of(size) * amx::panel_elements(DType::bf16, k);
   return {reinterpret_cast<std::uint16_t*>(cutter.floats(elements / 2)), amx::blocks_of(k)};
 }
 
@@ -52,12 +52,12 @@ struct HeadRows {
   void pack_right_transposed(const Panels& to) const { pack(amx::pack_right, along_positions(), to); }
 
  private:
-  amx::Operand along_dim() const { return {data, false, stride, true, count, dim}; }
-  amx::Operand along_positions() const { return {data, false, stride, false, dim, count}; }
+  amx::Operand along_dim() const { return {data, DType::bf16, false, stride, true, count, dim}; }
+  amx::Operand along_positions() const { return {data, DType::bf16, false, stride, false, dim, count}; }
 
   static void pack(decltype(amx::pack_left) pack_panel, const amx::Operand& operand, const Panels& to) {
     for (std::int64_t panel = 0; panel < amx::panels_of(operand.size); ++panel)
-      pack_panel(operand, amx::Part::whole, panel, 0, amx::blocks_of(operand.k), to.at(panel, 0));
+      pack_panel(operand, panel, 0, amx::blocks_of(operand.k), to.at(panel, 0));
   }
 };
 

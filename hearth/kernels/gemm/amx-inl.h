@@ -11,9 +11,9 @@
 //   k block  32 steps along k: what one call of Tiles::multiply consumes. It loads two left and two right tiles and
 //            adds to four tiles of sums, a 32 x 32 block of C.
 //   part     fp16 has no tile instruction of its own: an fp16 number is exactly the sum of two bf16 numbers, its high
-//            and its low part. Such operands have two panels instead of one, and three matmuls are added up: high
-//            times high, high times low, low times high. Low times low is at most 2^-16 of the term, far below the
-//            2^-11 to which fp16 rounds, and is left out.
+//            and its low part. A k block of fp16 is packed as tiles of high and tiles of low parts, and three products
+//            are added up: low times high, high times high, high times low (multiply_parts). Low times low is at most
+//            2^-16 of the term, far below the 2^-11 to which fp16 rounds, and is left out.
 //
 // Weight gradients, which sum over tokens, have an algorithm of their own (amx_tokens-inl.h). The one for all others:
 //   1. Pack B, unless the caller passes packed weights (GemmArgs::packed_b, made once per step). Pack A where tiles
@@ -45,8 +45,8 @@
 namespace hearth::kernels::amx {
 
 // The block of C that one thread computes: it keeps `rows` rows of activations in its L2 cache while the weights stream
-// past. Larger blocks read less, but the speed of the threads differs, so all of them end together only if each has many
-// blocks to do (docs/performance.md, "The tile loop on busy cores").
+// past. Larger blocks read less, but the speed of the threads differs, so all of them end together only if each has
+// many blocks to do (docs/performance.md, "The tile loop on busy cores").
 struct Blocking {
   static constexpr std::int64_t kMostRows = 128;
   std::int64_t rows = kMostRows, cols = 64, k_blocks = 128;  // k_blocks: k blocks per panel pair before the next pair
@@ -58,36 +58,33 @@ struct Blocking {
 };
 inline constexpr std::int64_t kMostRowPanels = Blocking::kMostRows / kPanel;
 
-// Elements of all packed panels of an operand. The parts of a panel follow each other.
+// Elements of all packed panels of an operand.
 inline std::int64_t packed_elements(DType type, std::int64_t size, std::int64_t k) {
-  return panels_of(size) * panel_elements(k) * std::ssize(parts_of(type));
+  return panels_of(size) * panel_elements(type, k);
 }
 
-using Pack = void (*)(const Operand&, Part, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*);
+using Pack = void (*)(const Operand&, std::int64_t, std::int64_t, std::int64_t, std::uint16_t*);
 
 // Packs an operand on all threads: the whole of it, or what its stored rows [row_begin, row_end) contribute. Where k
 // runs along memory, stored rows are rows of panels; otherwise they are steps along k.
 // A task reads 32 stored rows: 64 k blocks of one panel (2,048 numbers per row), or one k block of 24 panels (768
 // numbers per row). No comparison with other task sizes is on record.
-inline void pack_rows(const Operand& operand, DType type, Pack pack, std::uint16_t* packed, std::int64_t row_begin = 0,
+inline void pack_rows(const Operand& operand, Pack pack, std::uint16_t* packed, std::int64_t row_begin = 0,
                       std::int64_t row_end = std::numeric_limits<std::int64_t>::max()) {
-  const auto parts = parts_of(type);
   const bool by_panel = operand.k_is_contiguous;
   row_end = std::min(row_end, by_panel ? operand.size : operand.k);
   const std::int64_t first_panel = by_panel ? row_begin / kPanel : 0, first_block = by_panel ? 0 : row_begin / kBlock;
   const std::int64_t panels = by_panel ? panels_of(row_end) : panels_of(operand.size);
   const std::int64_t blocks = by_panel ? blocks_of(operand.k) : blocks_of(row_end);
-  const std::int64_t panel_size = panel_elements(operand.k);
+  const std::int64_t panel_size = panel_elements(operand.type, operand.k);
   const std::int64_t task_panels = by_panel ? 1 : 24, task_blocks = by_panel ? 64 : 1;
   const std::int64_t cuts = divide_up(blocks - first_block, task_blocks);
   cpu::parallel_for(divide_up(panels - first_panel, task_panels) * cuts, [&](std::int64_t task) {
     const std::int64_t first = first_panel + task / cuts * task_panels, begin = first_block + task % cuts * task_blocks;
     const std::int64_t end = std::min(begin + task_blocks, blocks);
     for (std::int64_t panel = first; panel < std::min(first + task_panels, panels); ++panel)
-      for (std::int64_t part = 0; part < std::ssize(parts); ++part)
-        pack(operand, parts[part], panel, begin, end,
-             packed + (panel * std::ssize(parts) + part) * panel_size + begin * 2 * kTileElements);
-    finish_packing();
+      pack(operand, panel, begin, end, packed + panel * panel_size + begin * block_elements(operand.type));
+    finish_stores();
   });
 }
 
@@ -96,20 +93,19 @@ class Product : public TileMatmul {
  public:
   explicit Product(const GemmArgs& args)
       : args_(args),
-        parts_(parts_of(args.type)),
         blocking_(args.m, args.n),
         k_blocks_(blocks_of(args.k)),
         col_blocks_(divide_up(args.n, blocking_.cols)),
-        a_{args.a, false, args.lda, !args.a_transposed, args.m, args.k},
+        a_{args.a, args.type, false, args.lda, !args.a_transposed, args.m, args.k},
         packs_left_(args.a_transposed || args.type != DType::bf16 || args.k % kBlock != 0),
         packed_a_(packs_left_ ? packed_elements(args.type, args.m, args.k) : 0),
         packed_b_(args.packed_b == nullptr ? packed_elements(args.type, args.n, args.k) : 0) {}
 
   void prepare() override {
     if (args_.packed_b == nullptr)
-      pack_rows({args_.b, false, args_.ldb, args_.b_transposed, args_.n, args_.k}, args_.type, pack_right,
+      pack_rows({args_.b, args_.type, false, args_.ldb, args_.b_transposed, args_.n, args_.k}, pack_right,
                 packed_b_.data());
-    if (packs_left_) pack_rows(a_, args_.type, pack_left, packed_a_.data());
+    if (packs_left_) pack_rows(a_, pack_left, packed_a_.data());
     right_ = args_.packed_b == nullptr ? packed_b_.data() : static_cast<const std::uint16_t*>(args_.packed_b);
   }
 
@@ -120,7 +116,7 @@ class Product : public TileMatmul {
   }
 
  private:
-  // A panel of the left operand, packed (the defaults) or in place. All distances are in elements.
+  // A panel of the left operand, packed (for bf16: the defaults) or in place. All distances are in elements.
   struct LeftPanel {
     const std::uint16_t* data;
     std::int64_t pitch = kBlock;                  // from one row to the next
@@ -128,18 +124,17 @@ class Product : public TileMatmul {
     std::int64_t next_block = 2 * kTileElements;  // from one k block to the next
   };
   struct LeftPanels {
-    std::array<LeftPanel, 2 * kMostRowPanels> of_part;  // the parts of a panel follow each other
+    std::array<LeftPanel, kMostRowPanels> panels;
     std::int64_t count = 0;
   };
 
   LeftPanels left_panels(std::int64_t row, std::int64_t row_end) const {
-    LeftPanels panels;
-    const std::int64_t parts = std::ssize(parts_), size = panel_elements(args_.k);
-    for (; row < row_end; row += kPanel, ++panels.count)
-      for (std::int64_t part = 0; part < parts; ++part)
-        panels.of_part[panels.count * parts + part] =
-            packs_left_ ? LeftPanel{packed_a_.data() + (row / kPanel * parts + part) * size} : plain_panel(row);
-    return panels;
+    LeftPanels left;
+    for (; row < row_end; row += kPanel)
+      left.panels[left.count++] = packs_left_
+                                      ? LeftPanel{packed_a_.data() + row / kPanel * panel_elements(args_.type, args_.k)}
+                                      : plain_panel(row);
+    return left;
   }
 
   // Rows read in place. The last rows of A may be fewer than 32: they are packed, because a tile load would read past
@@ -147,8 +142,8 @@ class Product : public TileMatmul {
   LeftPanel plain_panel(std::int64_t row) const {
     if (row + kPanel <= args_.m)
       return {static_cast<const std::uint16_t*>(args_.a) + row * args_.lda, args_.lda, 16 * args_.lda, kBlock};
-    auto* last = scratch<std::uint16_t, Scratch::gemm_amx_rows>(panel_elements(args_.k));
-    pack_left(a_, Part::whole, row / kPanel, 0, k_blocks_, last);
+    auto* last = scratch<std::uint16_t, Scratch::gemm_amx_rows>(panel_elements(args_.type, args_.k));
+    pack_left(a_, row / kPanel, 0, k_blocks_, last);
     return {last};
   }
 
@@ -165,7 +160,7 @@ class Product : public TileMatmul {
   // sums (rows, cols) = the block's share of A B. The right panel stays in cache while all left panels use it.
   HEARTH_TILES void multiply(const LeftPanels& left, std::int64_t col_panel, std::int64_t col_panels,
                              float* sums) const {
-    const std::int64_t parts = std::ssize(parts_), size = panel_elements(args_.k);
+    const std::int64_t size = panel_elements(args_.type, args_.k), block_size = block_elements(args_.type);
     for (std::int64_t k = 0; k < k_blocks_; k += blocking_.k_blocks) {
       const std::int64_t depth = std::min(blocking_.k_blocks, k_blocks_ - k);
       for (std::int64_t j = 0; j < col_panels; ++j)
@@ -175,24 +170,26 @@ class Product : public TileMatmul {
             Tiles::zero();
           else
             Tiles::load(block, blocking_.cols);
-          for (std::int64_t p = 0; p < parts; ++p)
-            for (std::int64_t q = 0; q < parts - p; ++q)
-              add_product(left.of_part[i * parts + p], right_ + ((col_panel + j) * parts + q) * size, k, depth);
+          const std::uint16_t* const right = right_ + (col_panel + j) * size + k * block_size;
+          if (args_.type == DType::f16)
+            multiply_parts<Tiles>(left.panels[i].data + k * block_size, right, depth);
+          else
+            add_product(left.panels[i], k, right, depth);
           Tiles::store(block, blocking_.cols);
         }
     }
   }
 
-  HEARTH_TILES_INLINE static void add_product(const LeftPanel& left, const std::uint16_t* right, std::int64_t k,
+  // bf16: k blocks of the left panel from k on times those at `right`.
+  HEARTH_TILES_INLINE static void add_product(const LeftPanel& left, std::int64_t k, const std::uint16_t* right,
                                               std::int64_t depth) {
     const LeftPanel panel = left;
-    const std::uint16_t *a = panel.data + k * panel.next_block, *b = right + k * 2 * kTileElements;
-    for (std::int64_t block = 0; block < depth; ++block, a += panel.next_block, b += 2 * kTileElements)
-      Tiles::multiply(a, panel.pitch, panel.next_rows, b);
+    const std::uint16_t* a = panel.data + k * panel.next_block;
+    for (std::int64_t block = 0; block < depth; ++block, a += panel.next_block, right += 2 * kTileElements)
+      Tiles::multiply(a, panel.pitch, panel.next_rows, right);
   }
 
   const GemmArgs& args_;
-  std::span<const Part> parts_;
   Blocking blocking_;
   std::int64_t k_blocks_, col_blocks_;
   Operand a_;
@@ -207,7 +204,7 @@ void run_together(std::span<const GemmArgs> matmuls) {
   std::vector<std::unique_ptr<TileMatmul>> parts;
   std::vector<std::int64_t> tasks;
   for (const GemmArgs& args : matmuls) {
-    if (TokenSum<Tiles>::accepts(args)) {
+    if (is_weight_grad(args)) {
       parts.push_back(std::make_unique<TokenSum<Tiles>>(args));
     } else {
       sum_a(args);
@@ -217,6 +214,7 @@ void run_together(std::span<const GemmArgs> matmuls) {
     tasks.push_back(parts.back()->tasks());
   }
   cpu::parallel_loops(tasks, [&](std::size_t matmul, std::int64_t task) { parts[matmul]->run(task); });
+  for (const auto& part : parts) part->end();
 }
 
 }  // namespace hearth::kernels::amx

@@ -16,7 +16,7 @@ std::int64_t amx_packed_bytes(DType type, std::int64_t k, std::int64_t n) {
 
 void amx_pack(const PackArgs& args) {
   static_assert(kPackedRows % amx::kPanel == 0 && kPackedRows % amx::kBlock == 0);
-  amx::pack_rows({args.b, true, args.ldb, args.b_transposed, args.n, args.k, args.non_temporal}, args.type,
+  amx::pack_rows({args.b, args.type, true, args.ldb, args.b_transposed, args.n, args.k, args.non_temporal},
                  amx::pack_right, static_cast<std::uint16_t*>(args.packed), args.row_begin, args.row_end);
 }
 

@@ -4,11 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
-#include "hearth/base/dtype.h"
 #include "hearth/cpu/memory.h"
 #include "hearth/kernels/gemm/amx_pack.h"
+#include "hearth/kernels/simd/amx_tiles.h"
 
 namespace hearth::kernels::amx {
 
@@ -19,13 +18,20 @@ class TileMatmul {
   virtual void prepare() {}  // on all threads, before the first task
   virtual std::int64_t tasks() const = 0;
   virtual void run(std::int64_t task) = 0;
+  virtual void end() {}  // after the last task
 };
 
-inline std::span<const Part> parts_of(DType type) {
-  static constexpr Part whole[] = {Part::whole};
-  static constexpr Part split[] = {Part::high, Part::low};
-  if (type == DType::bf16) return whole;
-  return split;
+// Adds the product of two packed panels of fp16 over `depth` k blocks to the sums: low times high parts, high times
+// high, high times low. Each keeps two tiles of the one before, so 12 multiplications need 8 loads.
+template <class Tiles>
+HEARTH_TILES_INLINE inline void multiply_parts(const std::uint16_t* left, const std::uint16_t* right,
+                                               std::int64_t depth) {
+  constexpr std::int64_t kLow = 2 * kTileElements, kNext = 4 * kTileElements;
+  for (std::int64_t k = 0; k < depth; ++k, left += kNext, right += kNext) {
+    Tiles::multiply(left + kLow, kBlock, kTileElements, right);
+    Tiles::multiply_left(left, kBlock, kTileElements);
+    Tiles::multiply_right(right + kLow);
+  }
 }
 
 // Pool memory that lives as long as one matmul.

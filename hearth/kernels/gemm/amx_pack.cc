@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <span>
 
 // For all that is defined below; headers above keep the baseline.
 #ifdef __clang__
@@ -18,6 +19,17 @@ namespace hearth::kernels::amx {
 namespace {
 
 using Row = __m512i;  // 32 numbers of 16 bits, or 16 pairs
+
+// The bf16 number that an element becomes: itself, or the high or low part of an fp16 number.
+enum class Part { whole, high, low };
+
+// What a k block holds, in this order; each is two tiles.
+std::span<const Part> parts_of(DType type) {
+  static constexpr Part whole[] = {Part::whole};
+  static constexpr Part split[] = {Part::high, Part::low};
+  if (type == DType::bf16) return whole;
+  return split;
+}
 
 inline __mmask32 first(std::int64_t count) {
   return count >= 32 ? ~__mmask32{0}
@@ -120,48 +132,51 @@ inline void load_pairs(const Operand& operand, std::int64_t col, std::int64_t k,
   }
 }
 
+// One part of one k block from element `at` of the other axis on.
 template <Part part, class T>
-void pack_as(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
-             std::uint16_t* packed) {
-  const std::int64_t at = panel * kPanel;
+void pack_as(const Operand& operand, bool left, std::int64_t at, std::int64_t k, std::uint16_t* packed) {
   Row one[16], two[16];
-  for (std::int64_t block = begin; block < end; ++block, packed += 2 * kTileElements) {
-    const std::int64_t k = block * kBlock;
-    if (operand.k_is_contiguous) {
-      load_rows<part, T>(operand, at, k, one);
-      load_rows<part, T>(operand, at + 16, k, two);
-    } else {
-      load_pairs<part, T>(operand, at, k, one, two);
-    }
-    // Rows along k are tiles of a left operand, pairs along k tiles of a right one; each is the other's transpose.
-    if (operand.k_is_contiguous != left) {
-      transpose(one);
-      transpose(two);
-    }
-    store(one, packed, operand.non_temporal);
-    store(two, packed + kTileElements, operand.non_temporal);
+  if (operand.k_is_contiguous) {
+    load_rows<part, T>(operand, at, k, one);
+    load_rows<part, T>(operand, at + 16, k, two);
+  } else {
+    load_pairs<part, T>(operand, at, k, one, two);
   }
+  // Rows along k are tiles of a left operand, pairs along k tiles of a right one; each is the other's transpose.
+  if (operand.k_is_contiguous != left) {
+    transpose(one);
+    transpose(two);
+  }
+  store(one, packed, operand.non_temporal);
+  store(two, packed + kTileElements, operand.non_temporal);
 }
 
 template <Part part>
-void pack_part(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
-               std::uint16_t* packed) {
+void pack_part(const Operand& operand, bool left, std::int64_t at, std::int64_t k, std::uint16_t* packed) {
   if (operand.is_f32)
-    pack_as<part, float>(operand, left, panel, begin, end, packed);
+    pack_as<part, float>(operand, left, at, k, packed);
   else
-    pack_as<part, std::uint16_t>(operand, left, panel, begin, end, packed);
+    pack_as<part, std::uint16_t>(operand, left, at, k, packed);
 }
 
-void pack(const Operand& operand, Part part, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
+void pack(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
           std::uint16_t* packed) {
-  switch (part) {
-    case Part::whole:
-      return pack_part<Part::whole>(operand, left, panel, begin, end, packed);
-    case Part::high:
-      return pack_part<Part::high>(operand, left, panel, begin, end, packed);
-    case Part::low:
-      return pack_part<Part::low>(operand, left, panel, begin, end, packed);
-  }
+  for (std::int64_t block = begin; block < end; ++block)
+    for (const Part part : parts_of(operand.type)) {
+      const std::int64_t at = panel * kPanel, k = block * kBlock;
+      switch (part) {
+        case Part::whole:
+          pack_part<Part::whole>(operand, left, at, k, packed);
+          break;
+        case Part::high:
+          pack_part<Part::high>(operand, left, at, k, packed);
+          break;
+        case Part::low:
+          pack_part<Part::low>(operand, left, at, k, packed);
+          break;
+      }
+      packed += 2 * kTileElements;
+    }
 }
 
 // A block of TokenRows: where it is or, if it needs zeros or one part of its numbers, a copy.
@@ -223,35 +238,40 @@ inline void transpose_lanes(Row (&r)[8]) {
 
 }  // namespace
 
-void pack_left_block(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col, std::uint16_t* to) {
+void pack_left_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to) {
   alignas(64) BlockCopy copy;
-  const Block block = block_of(rows, part, token, col, copy);
-  for (std::int64_t c = 0; c < kPanel; c += 8) {
-    Row r[8];
-    for (std::int64_t i = 0; i < 8; ++i) r[i] = load_lanes(block.data + i * block.ld + c, block.ld);
-    transpose_lanes(r);
-    for (std::int64_t i = 0; i < 8; ++i) _mm512_store_si512(to + (c + i) * kBlock, r[i]);
+  for (const Part part : parts_of(rows.type)) {
+    const Block block = block_of(rows, part, token, col, copy);
+    for (std::int64_t c = 0; c < kPanel; c += 8) {
+      Row r[8];
+      for (std::int64_t i = 0; i < 8; ++i) r[i] = load_lanes(block.data + i * block.ld + c, block.ld);
+      transpose_lanes(r);
+      for (std::int64_t i = 0; i < 8; ++i) _mm512_store_si512(to + (c + i) * kBlock, r[i]);
+    }
+    to += 2 * kTileElements;
   }
 }
 
-void pack_zipped_right_block(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col,
-                             std::uint16_t* to) {
+void pack_zipped_right_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to) {
   alignas(64) BlockCopy copy;
-  const Block block = block_of(rows, part, token, col, copy);
-  for (std::int64_t i = 0; i < 16; ++i) {
-    const Row even = _mm512_loadu_si512(block.data + 2 * i * block.ld);
-    const Row odd = _mm512_loadu_si512(block.data + (2 * i + 1) * block.ld);
-    _mm512_store_si512(to + 32 * i, _mm512_unpacklo_epi16(even, odd));
-    _mm512_store_si512(to + kTileElements + 32 * i, _mm512_unpackhi_epi16(even, odd));
+  for (const Part part : parts_of(rows.type)) {
+    const Block block = block_of(rows, part, token, col, copy);
+    for (std::int64_t i = 0; i < 16; ++i) {
+      const Row even = _mm512_loadu_si512(block.data + 2 * i * block.ld);
+      const Row odd = _mm512_loadu_si512(block.data + (2 * i + 1) * block.ld);
+      _mm512_store_si512(to + 32 * i, _mm512_unpacklo_epi16(even, odd));
+      _mm512_store_si512(to + kTileElements + 32 * i, _mm512_unpackhi_epi16(even, odd));
+    }
+    to += 2 * kTileElements;
   }
 }
 
-void add_columns(const TokenRows& rows, DType type, std::int64_t token, std::int64_t col, float* sums) {
+void add_columns(const TokenRows& rows, std::int64_t token, std::int64_t col, float* sums) {
   __m512 low = _mm512_loadu_ps(sums), high = _mm512_loadu_ps(sums + 16);
   for (std::int64_t i = 0; i < std::min(kBlock, rows.tokens - token); ++i) {
     const Row row = load_raw<Part::whole>(rows.data + (token + i) * rows.ld + col, rows.cols - col);
     const __m256i first = _mm512_castsi512_si256(row), second = _mm512_extracti64x4_epi64(row, 1);
-    const bool is_bf16 = type == DType::bf16;
+    const bool is_bf16 = rows.type == DType::bf16;
     low = _mm512_add_ps(low, is_bf16 ? widened(first) : _mm512_cvtph_ps(first));
     high = _mm512_add_ps(high, is_bf16 ? widened(second) : _mm512_cvtph_ps(second));
   }
@@ -267,32 +287,45 @@ void add_floats(std::int64_t count, const float* x, float* sums) {
   }
 }
 
-void unzip_columns(const float* zipped, std::int64_t cols, float* to, bool accumulate) {
+double unzip(ZippedSums sums, float* to, std::int64_t ld, UnzipOptions options) {
   const Row lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-  for (std::int64_t col = 0; col < cols; col += kPanel) {
-    const Row one = _mm512_loadu_si512(zipped + col), two = _mm512_loadu_si512(zipped + col + 16);
-    const __mmask32 valid = first(cols - col);
-    const auto put = [&](const Row& order, __mmask16 lanes, float* at) {
-      __m512 sums = _mm512_castsi512_ps(_mm512_permutex2var_epi64(one, order, two));
-      if (accumulate) sums = _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, at), sums);
-      _mm512_mask_storeu_ps(at, lanes, sums);
-    };
-    put(lower, static_cast<__mmask16>(valid), to + col);
-    put(upper, static_cast<__mmask16>(valid >> 16), to + col + 16);
-  }
+  __m512d squares0 = _mm512_setzero_pd(), squares1 = _mm512_setzero_pd();
+  for (std::int64_t row = 0; row < sums.rows; ++row, to += ld)
+    for (std::int64_t col = 0; col < sums.cols; col += kPanel) {
+      const float* const zipped = sums.data + row * sums.ld + col;
+      const Row one = _mm512_loadu_si512(zipped), two = _mm512_loadu_si512(zipped + 16);
+      const __mmask32 valid = first(sums.cols - col);
+      const auto put = [&](const Row& order, __mmask16 lanes, float* at) {
+        __m512 values = _mm512_castsi512_ps(_mm512_permutex2var_epi64(one, order, two));
+        if (options.accumulate) values = _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, at), values);
+        if (options.non_temporal && lanes == 0xffff)
+          _mm512_stream_ps(at, values);
+        else
+          _mm512_mask_storeu_ps(at, lanes, values);
+        if (!options.squares) return;
+        values = _mm512_maskz_mov_ps(lanes, values);
+        const __m512d low = _mm512_cvtps_pd(_mm512_castps512_ps256(values));
+        const __m512d high = _mm512_cvtps_pd(_mm512_extractf32x8_ps(values, 1));
+        squares0 = _mm512_fmadd_pd(low, low, squares0);
+        squares1 = _mm512_fmadd_pd(high, high, squares1);
+      };
+      put(lower, static_cast<__mmask16>(valid), to + col);
+      put(upper, static_cast<__mmask16>(valid >> 16), to + col + 16);
+    }
+  return _mm512_reduce_add_pd(_mm512_add_pd(squares0, squares1));
 }
 
-void pack_left(const Operand& operand, Part part, std::int64_t panel, std::int64_t begin, std::int64_t end,
+void pack_left(const Operand& operand, std::int64_t panel, std::int64_t begin, std::int64_t end,
                std::uint16_t* packed) {
-  pack(operand, part, true, panel, begin, end, packed);
+  pack(operand, true, panel, begin, end, packed);
 }
 
-void pack_right(const Operand& operand, Part part, std::int64_t panel, std::int64_t begin, std::int64_t end,
+void pack_right(const Operand& operand, std::int64_t panel, std::int64_t begin, std::int64_t end,
                 std::uint16_t* packed) {
-  pack(operand, part, false, panel, begin, end, packed);
+  pack(operand, false, panel, begin, end, packed);
 }
 
-void finish_packing() { _mm_sfence(); }
+void finish_stores() { _mm_sfence(); }
 
 }  // namespace hearth::kernels::amx
 

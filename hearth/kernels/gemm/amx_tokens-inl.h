@@ -20,13 +20,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "hearth/base/rounding.h"
+#include "hearth/cpu/memory.h"
 #include "hearth/kernels/gemm/amx_matmul-inl.h"
 #include "hearth/kernels/gemm/amx_pack.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/tiles.h"
 #include "hearth/kernels/simd/amx_tiles.h"
 #include "hearth/kernels/simd/scratch.h"
 
@@ -47,21 +48,17 @@ struct PackedChunk {
 template <class Tiles>
 class TokenSum : public TileMatmul {
  public:
-  static bool accepts(const GemmArgs& args) {
-    return args.a_transposed && !args.b_transposed && args.packed_b == nullptr && args.c_type == DType::f32 &&
-           args.bias == nullptr && args.activation == Activation::none && args.before_activation == nullptr;
-  }
-
   explicit TokenSum(const GemmArgs& args)
       : args_(args),
-        parts_(parts_of(args.type)),
-        a_{static_cast<const std::uint16_t*>(args.a), args.lda, args.k, args.m},
-        b_{static_cast<const std::uint16_t*>(args.b), args.ldb, args.k, args.n},
+        a_{static_cast<const std::uint16_t*>(args.a), args.type, args.lda, args.k, args.m},
+        b_{static_cast<const std::uint16_t*>(args.b), args.type, args.ldb, args.k, args.n},
         k_blocks_(blocks_of(args.k)),
         links_(divide_up(k_blocks_, kChunk)),
         side_(side_for(args.m, args.n, links_)),
         col_blocks_(divide_up(args.n, side_)),
+        non_temporal_(args.non_temporal && !args.accumulate && has_whole_lines(args)),
         blocks_(static_cast<std::size_t>(divide_up(args.m, side_) * col_blocks_)),
+        squares_(args.c_squares != nullptr ? blocks_.size() : 0),
         sums_(links_ > 1 ? 2 * std::ssize(blocks_) * block_floats() : 0) {}
 
   std::int64_t tasks() const override { return std::ssize(blocks_) * links_; }
@@ -80,9 +77,10 @@ class TokenSum : public TileMatmul {
     } while (open_links_.load() > 0);
   }
 
+  void end() override { set_squares(args_, squares_); }
+
  private:
   static constexpr std::int64_t kChunk = 16;
-  static constexpr std::int64_t kChunkElements = kChunk * 2 * kTileElements;  // of a packed panel
 
   struct BlockState {
     std::atomic<bool> held = false;
@@ -95,6 +93,13 @@ class TokenSum : public TileMatmul {
   static std::int64_t side_for(std::int64_t m, std::int64_t n, std::int64_t links) {
     constexpr std::int64_t kLarge = 192, kSmall = 96, kManyLinks = 32;
     return divide_up(m, kLarge) * divide_up(n, kLarge) * links < kManyLinks ? kSmall : kLarge;
+  }
+
+  std::int64_t chunk_elements() const { return kChunk * block_elements(args_.type); }  // of a packed panel
+  // A block of C consists of whole cache lines, except behind its last column.
+  static bool has_whole_lines(const GemmArgs& args) {
+    constexpr std::int64_t kLine = cpu::kAlignment / sizeof(float);
+    return reinterpret_cast<std::uintptr_t>(args.c) % cpu::kAlignment == 0 && args.ldc % kLine == 0;
   }
 
   // The sums of a block: C, zipped, then those of A.
@@ -138,7 +143,7 @@ class TokenSum : public TileMatmul {
 
   std::int64_t first_k_block(std::int64_t link) const { return k_blocks_ * link / links_; }
 
-  void run_link(std::int64_t index, std::int64_t link) const {
+  void run_link(std::int64_t index, std::int64_t link) {
     const std::int64_t row = index / col_blocks_ * side_, col = index % col_blocks_ * side_;
     const Block block{row, col, std::min(side_, args_.m - row), std::min(side_, args_.n - col)};
     float* const sums = links_ > 1 ? reinterpret_cast<float*>(sums_.data()) + index * block_floats()
@@ -146,7 +151,9 @@ class TokenSum : public TileMatmul {
     const std::int64_t begin = first_k_block(link), depth = first_k_block(link + 1) - begin;
     if (args_.a_sums != nullptr && col == 0) add_chunk_columns(block, begin, depth, sums + side_ * side_);
     multiply_chunk(block, depth, packed_left(block, begin, depth), packed_right(block, begin, depth), sums, link > 0);
-    if (link + 1 == links_) finish(block, sums);
+    if (link + 1 < links_) return;
+    const double squares = finish(block, sums);
+    if (args_.c_squares != nullptr) squares_[static_cast<std::size_t>(index)] = squares;
   }
 
   const std::uint16_t* packed_left(const Block& block, std::int64_t begin, std::int64_t depth) const {
@@ -167,7 +174,7 @@ class TokenSum : public TileMatmul {
   }
 
   std::uint16_t* memory(detail::GrowingBuffer& buffer) const {
-    const std::int64_t elements = side_ / kPanel * std::ssize(parts_) * kChunkElements;
+    const std::int64_t elements = side_ / kPanel * chunk_elements();
     return static_cast<std::uint16_t*>(buffer.at_least(static_cast<std::size_t>(elements) * 2));
   }
 
@@ -175,24 +182,22 @@ class TokenSum : public TileMatmul {
   template <class PackBlock>
   void pack(const TokenRows& rows, std::int64_t first, std::int64_t count, std::int64_t begin, std::int64_t depth,
             PackBlock pack_block, std::uint16_t* to) const {
-    const std::int64_t parts = std::ssize(parts_);
     for (std::int64_t k = 0; k < depth; ++k)
       for (std::int64_t c = 0; c < count; c += kPanel)
-        for (std::int64_t part = 0; part < parts; ++part)
-          pack_block(rows, parts_[part], (begin + k) * kBlock, first + c,
-                     to + (c / kPanel * parts + part) * kChunkElements + k * 2 * kTileElements);
+        pack_block(rows, (begin + k) * kBlock, first + c,
+                   to + c / kPanel * chunk_elements() + k * block_elements(args_.type));
   }
 
   void add_chunk_columns(const Block& block, std::int64_t begin, std::int64_t depth, float* sums) const {
     if (begin == 0) std::fill_n(sums, side_, 0.0f);
     for (std::int64_t k = 0; k < depth; ++k)
       for (std::int64_t c = 0; c < block.rows; c += kPanel)
-        add_columns(a_, args_.type, (begin + k) * kBlock, block.row + c, sums + c);
+        add_columns(a_, (begin + k) * kBlock, block.row + c, sums + c);
   }
 
   HEARTH_TILES void multiply_chunk(const Block& block, std::int64_t depth, const std::uint16_t* left,
                                    const std::uint16_t* right, float* sums, bool accumulate) const {
-    const std::int64_t parts = std::ssize(parts_), pitch = side_;
+    const std::int64_t pitch = side_, size = chunk_elements();
     [[maybe_unused]] const Tiles tiles;
     for (std::int64_t j = 0; j < panels_of(block.cols); ++j)
       for (std::int64_t i = 0; i < panels_of(block.rows); ++i) {
@@ -201,25 +206,28 @@ class TokenSum : public TileMatmul {
           Tiles::load(at, pitch);
         else
           Tiles::zero();
-        for (std::int64_t p = 0; p < parts; ++p)
-          for (std::int64_t q = 0; q < parts - p; ++q) {
-            const std::uint16_t* a = left + (i * parts + p) * kChunkElements;
-            const std::uint16_t* b = right + (j * parts + q) * kChunkElements;
-            for (std::int64_t k = 0; k < depth; ++k, a += 2 * kTileElements, b += 2 * kTileElements)
-              Tiles::multiply(a, kBlock, kTileElements, b);
-          }
+        const std::uint16_t *a = left + i * size, *b = right + j * size;
+        if (args_.type == DType::f16)
+          multiply_parts<Tiles>(a, b, depth);
+        else
+          for (std::int64_t k = 0; k < depth; ++k, a += 2 * kTileElements, b += 2 * kTileElements)
+            Tiles::multiply(a, kBlock, kTileElements, b);
         Tiles::store(at, pitch);
       }
   }
 
-  void finish(const Block& block, const float* sums) const {
-    for (std::int64_t r = 0; r < block.rows; ++r)
-      unzip_columns(sums + r * side_, block.cols,
-                    static_cast<float*>(args_.c) + (block.row + r) * args_.ldc + block.col, args_.accumulate);
-    if (args_.a_sums == nullptr || block.col > 0) return;
-    float* const to = args_.a_sums + block.row;
-    if (!args_.accumulate_a_sums) std::fill_n(to, block.rows, 0.0f);
-    add_floats(block.rows, sums + side_ * side_, to);
+  // Returns the sum of squares of the block, if it is wanted.
+  double finish(const Block& block, const float* sums) const {
+    float* const c = static_cast<float*>(args_.c) + block.row * args_.ldc + block.col;
+    const double squares = unzip({sums, side_, block.rows, block.cols}, c, args_.ldc,
+                                 {args_.accumulate, non_temporal_, args_.c_squares != nullptr});
+    if (non_temporal_) finish_stores();
+    if (args_.a_sums != nullptr && block.col == 0) {
+      float* const to = args_.a_sums + block.row;
+      if (!args_.accumulate_a_sums) std::fill_n(to, block.rows, 0.0f);
+      add_floats(block.rows, sums + side_ * side_, to);
+    }
+    return squares;
   }
 
   static std::uint64_t next_id() {
@@ -228,12 +236,13 @@ class TokenSum : public TileMatmul {
   }
 
   const GemmArgs& args_;
-  std::span<const Part> parts_;
   TokenRows a_, b_;
   std::int64_t k_blocks_, links_, side_, col_blocks_;
+  bool non_temporal_;
   const std::uint64_t id_ = next_id();
   std::vector<BlockState> blocks_;
-  PoolBuffer sums_;  // (blocks, block_floats) f32 if a block has several links
+  std::vector<double> squares_;  // per block, if they are wanted
+  PoolBuffer sums_;              // (blocks, block_floats) f32 if a block has several links
   std::atomic<std::int64_t> open_links_ = 0;
 };
 

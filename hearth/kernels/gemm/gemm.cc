@@ -40,6 +40,8 @@ void gemm_with(const GemmImpl& impl, std::span<const GemmArgs> matmuls) {
     assert(args.type == matmuls.front().type);
     assert(!(args.accumulate && args.activation != Activation::none));
     assert(args.a_sums == nullptr || args.a_transposed);
+    assert(args.c_squares == nullptr || is_weight_grad(args));
+    if (args.c_squares != nullptr) *args.c_squares = 0;
     if (args.k == 0)
       finish_empty_sum(args);
     else if (args.m > 0 && args.n > 0)

@@ -34,7 +34,16 @@ struct GemmArgs {
   // (m), where A is transposed: the sums of A over k. If C is the gradient of a weight, this is that of its bias.
   float* a_sums = nullptr;  // null: not wanted
   bool accumulate_a_sums = false;
+  bool non_temporal = false;  // C is large, and nothing reads it soon: use non-temporal stores, where that is possible
+  // Of a weight gradient (is_weight_grad): the sum of squares of C, as it is stored, in f64.
+  double* c_squares = nullptr;  // null: not wanted
 };
+
+// A sum over tokens into an f32 C, with nothing else to be done to it.
+inline bool is_weight_grad(const GemmArgs& args) {
+  return args.a_transposed && !args.b_transposed && args.packed_b == nullptr && args.c_type == DType::f32 &&
+         args.bias == nullptr && args.activation == Activation::none && args.before_activation == nullptr;
+}
 
 // Packing a weight, the right operand of many matmuls: B(k, n) in f32 is rounded to `type` and written in the layout
 // that the implementation reads. Where only some stored rows changed, [row_begin, row_end) names them; both are

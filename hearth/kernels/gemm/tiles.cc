@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/rows/elementwise.h"
 #include "hearth/kernels/simd/scratch.h"
+#include "hearth/kernels/update/optimizer.h"
 
 namespace hearth::kernels {
 namespace {
@@ -20,7 +22,7 @@ const std::byte* element(const void* base, std::int64_t index, DType type) {
   return static_cast<const std::byte*>(base) + static_cast<std::size_t>(index) * size_of(type);
 }
 
-void run_tile(const GemmArgs& args, TileProduct product, std::int64_t row, std::int64_t col) {
+void run_tile(const GemmArgs& args, TileProduct product, std::int64_t row, std::int64_t col, double* squares) {
   GemmTile tile;
   tile.m = std::min(kTileRows, args.m - row);
   tile.n = std::min(kTileCols, args.n - col);
@@ -49,23 +51,30 @@ void run_tile(const GemmArgs& args, TileProduct product, std::int64_t row, std::
     part.accumulate = tile.accumulate || begin > 0;
     product(part);
   }
+  if (squares != nullptr) *squares = sum_of_squares_serial(tile.m, tile.n, tile.c, tile.ldc);
   if (direct) return;
 
   finish_block(args, row, col, tile.m, tile.n, tile.c, tile.ldc);
 }
 
+std::int64_t tiles_of(const GemmArgs& args) { return divide_up(args.m, kTileRows) * divide_up(args.n, kTileCols); }
+
 }  // namespace
 
 void run_tiled(std::span<const GemmArgs> matmuls, TileProduct product) {
   std::vector<std::int64_t> tiles;
+  std::vector<std::vector<double>> squares(matmuls.size());  // per tile, where they are wanted
   for (const GemmArgs& args : matmuls) {
     sum_a(args);
-    tiles.push_back(divide_up(args.m, kTileRows) * divide_up(args.n, kTileCols));
+    if (args.c_squares != nullptr) squares[tiles.size()].resize(static_cast<std::size_t>(tiles_of(args)));
+    tiles.push_back(tiles_of(args));
   }
   cpu::parallel_loops(tiles, [&](std::size_t matmul, std::int64_t tile) {
     const std::int64_t tile_cols = divide_up(matmuls[matmul].n, kTileCols);
-    run_tile(matmuls[matmul], product, tile / tile_cols * kTileRows, tile % tile_cols * kTileCols);
+    run_tile(matmuls[matmul], product, tile / tile_cols * kTileRows, tile % tile_cols * kTileCols,
+             squares[matmul].empty() ? nullptr : &squares[matmul][static_cast<std::size_t>(tile)]);
   });
+  for (std::size_t i = 0; i < matmuls.size(); ++i) set_squares(matmuls[i], squares[i]);
 }
 
 void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols,
@@ -90,6 +99,10 @@ void sum_a(const GemmArgs& args) {
     column_sums(args.type, args.k, args.m, args.a, args.lda, args.a_sums, args.accumulate_a_sums);
 }
 
+void set_squares(const GemmArgs& args, std::span<const double> of_blocks) {
+  if (args.c_squares != nullptr) *args.c_squares = std::accumulate(of_blocks.begin(), of_blocks.end(), 0.0);
+}
+
 void finish_empty_sum(const GemmArgs& args) {
   sum_a(args);
   cpu::parallel_chunks(args.m, kTileRows, [&](std::int64_t begin, std::int64_t end) {
@@ -97,6 +110,8 @@ void finish_empty_sum(const GemmArgs& args) {
     std::ranges::fill(zeros, 0.0f);
     for (std::int64_t row = begin; row < end; ++row) finish_block(args, row, 0, 1, args.n, zeros.data(), args.n);
   });
+  if (args.c_squares != nullptr)
+    *args.c_squares = sum_of_squares_serial(args.m, args.n, static_cast<const float*>(args.c), args.ldc);
 }
 
 }  // namespace hearth::kernels

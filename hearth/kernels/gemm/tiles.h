@@ -30,6 +30,9 @@ void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std:
 // GemmArgs::a_sums, where they are wanted, on their own.
 void sum_a(const GemmArgs& args);
 
+// GemmArgs::c_squares, where it is wanted, from the sums of squares of all blocks of C, in the order of the blocks.
+void set_squares(const GemmArgs& args, std::span<const double> of_blocks);
+
 // A matmul with k = 0: zeros still get their bias and activation.
 void finish_empty_sum(const GemmArgs& args);
 

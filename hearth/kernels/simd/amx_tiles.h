@@ -73,6 +73,36 @@ class Tiles {
     spread_out();
   }
 
+  // The same with other left tiles and the right ones of the multiplication before, and the other way round.
+  HEARTH_TILES_INLINE static void multiply_left(const std::uint16_t* left, std::int64_t pitch, std::int64_t next_rows) {
+    _tile_loadd(4, left, pitch * 2);
+    spread_out();
+    _tile_dpbf16ps(0, 4, 6);
+    spread_out();
+    _tile_dpbf16ps(1, 4, 7);
+    spread_out();
+    _tile_loadd(5, left + next_rows, pitch * 2);
+    spread_out();
+    _tile_dpbf16ps(2, 5, 6);
+    spread_out();
+    _tile_dpbf16ps(3, 5, 7);
+    spread_out();
+  }
+  HEARTH_TILES_INLINE static void multiply_right(const std::uint16_t* right) {
+    _tile_loadd(6, right, 64);
+    spread_out();
+    _tile_dpbf16ps(0, 4, 6);
+    spread_out();
+    _tile_loadd(7, right + kTileElements, 64);
+    spread_out();
+    _tile_dpbf16ps(1, 4, 7);
+    spread_out();
+    _tile_dpbf16ps(2, 5, 6);
+    spread_out();
+    _tile_dpbf16ps(3, 5, 7);
+    spread_out();
+  }
+
   HEARTH_TILES_INLINE static void store(float* sums, std::int64_t pitch) {
     _tile_stored(0, sums, pitch * 4);
     _tile_stored(1, sums + 16, pitch * 4);

@@ -9,6 +9,8 @@ namespace hearth::kernels {
 double sum_of_squares(std::int64_t n, const float* x);
 // The same over some rows of a table of `cols` columns.
 double sum_of_squares_of_rows(std::span<const std::int32_t> rows, std::int64_t cols, const float* table);
+// The same over x (rows, cols), rows `ld` apart, on the calling thread, for tiles.
+double sum_of_squares_serial(std::int64_t rows, std::int64_t cols, const float* x, std::int64_t ld);
 
 // Updates of n weights p with gradients g, each as the named class computes it. Common to all:
 // - settings are f64, because 1 - beta2 needs the precision;
