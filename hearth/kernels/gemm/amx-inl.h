@@ -111,8 +111,14 @@ class Product : public TileMatmul {
 
   std::int64_t tasks() const override { return divide_up(args_.m, blocking_.rows) * col_blocks_; }
 
+  // Blocks are numbered in strips of 128 rows, column by column: tasks that follow each other, which one thread runs,
+  // form a square rather than a line, so that they share rows as well as columns of the operands in its L2 cache.
   void run(std::int64_t task) override {
-    run_block(task / col_blocks_ * blocking_.rows, task % col_blocks_ * blocking_.cols);
+    constexpr std::int64_t kStripRows = Blocking::kMostRows;
+    const std::int64_t strip_blocks = kStripRows / blocking_.rows * col_blocks_;
+    const std::int64_t first_row = task / strip_blocks * kStripRows, within = task % strip_blocks;
+    const std::int64_t row_blocks = divide_up(std::min(kStripRows, args_.m - first_row), blocking_.rows);
+    run_block(first_row + within % row_blocks * blocking_.rows, within / row_blocks * blocking_.cols);
   }
 
  private:
