@@ -46,7 +46,7 @@ void Parameter::clear_grad() {
         std::fill_n(grad.data<float>() + rows[static_cast<std::size_t>(i)] * grad.row_size(), grad.row_size(), 0.0f);
     });
   }
-  if (is_embedding) grad_rows = RowSet::none(shape[0]);
+  if (is_embedding && !grad_is_exposed) grad_rows = RowSet::none(shape[0]);
 }
 
 void Parameter::complete_grad() {

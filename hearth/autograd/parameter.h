@@ -46,6 +46,7 @@ struct HEARTH_API Parameter {
   Tensor grad;              // f32; undefined if frozen
   bool has_grad = false;    // `grad` holds a contribution of this step: add to it; otherwise overwrite it
   RowSet grad_rows;         // of an embedding: rows of `grad` that may differ from zero; all others are zero
+  bool grad_is_exposed = false;  // a program holds `grad` and may write to any row: grad_rows stays all rows
   // The sum of squares of `grad`, if the op that wrote it last computed it along the way. Ops that write a gradient ask
   // for it with ops::grad_target or begin_grad(), which forget the sum; a loop of the user's own that changes gradients
   // after backward leaves it out of date.

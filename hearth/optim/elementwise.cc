@@ -1,6 +1,7 @@
 #include "hearth/optim/elementwise.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hearth/base/check.h"
 #include "hearth/optim/update_pieces.h"
@@ -12,7 +13,8 @@ ElementwiseOptimizer::ElementwiseOptimizer(const OptimizerOptions& options, Para
                                            double initial_moment)
     : Optimizer(parameters),
       options_(options),
-      ranges_(ranges(parameters, options.weight_decay != 0 && !options.decays_all, own)) {
+      ranges_(ranges(parameters, options.weight_decay != 0 && !options.decays_all, own)),
+      used_rows_(parameters, initial_moment) {
   check(moment_names.size() <= Piece{}.moments.size(), "[ElementwiseOptimizer] {} moments do not fit into a Piece",
         moment_names.size());
   for (const std::string& name : moment_names) {
@@ -22,8 +24,18 @@ ElementwiseOptimizer::ElementwiseOptimizer(const OptimizerOptions& options, Para
   }
 }
 
+// Whoever asks for the moments may change them, as loading a checkpoint does.
+Optimizer::State ElementwiseOptimizer::moments() const {
+  used_rows_.forget();
+  return moments_;
+}
+
 void ElementwiseOptimizer::update(double lr, float grad_scale) {
-  update_pieces(*parameters_, ranges_, [&](const Range& range) {
+  used_rows_.add_gradients(ranges_, moments_);
+  // Weight decay changes every row, and a scale that is not finite makes NaN of zeros.
+  const bool decays_all = options_.weight_decay != 0 && options_.decays_all;
+  const bool leaves_out_rows = !decays_all && std::isfinite(grad_scale);
+  update_pieces(*parameters_, ranges_, leaves_out_rows ? &used_rows_ : nullptr, [&](const Range& range) {
     Piece piece;
     piece.size = range.end - range.begin;
     piece.weight_decay = range.decays || options_.decays_all ? options_.weight_decay : 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearth/optim/moments.h"
+#include "hearth/optim/used_rows.h"
 
 namespace hearth::optim {
 
@@ -12,7 +13,7 @@ namespace hearth::optim {
 // its moments and updates one piece at a time.
 class ElementwiseOptimizer : public Optimizer {
  public:
-  State moments() const final { return moments_; }
+  State moments() const final;
 
  protected:
   // Consecutive elements of the arenas.
@@ -37,6 +38,7 @@ class ElementwiseOptimizer : public Optimizer {
 
   std::vector<Range> ranges_;
   State moments_;
+  mutable UsedRows used_rows_;
 };
 
 }  // namespace hearth::optim

@@ -6,14 +6,16 @@
 //   piece    what one thread updates at a time: about kFlatChunk elements, so that they are still in cache when the
 //            copies are made from them.
 //   copy     a copy of a weight in 16 bits, plain or packed (autograd/weight_copies.h). `was_read` says that a matmul
-//   of
-//            this step used it; a copy that nothing reads any more was dropped before the update.
+//            of this step used it; a copy that nothing reads any more was dropped before the update.
+//   table    an embedding whose unused rows are left out.
 //   row unit packed copies consist of panels of 32 rows, so pieces of such a weight are whole multiples of 32 rows.
 //
 // The algorithm:
 //   1. cut() splits each range into pieces, in arena order. A parameter with copies that lies entirely inside the
-//      range is cut into whole rows (cut_rows); everything between such parameters is cut into flat pieces.
-//   2. All threads take pieces: update(piece), then rebuild() of each copy that was read, for the piece's rows.
+//      range is cut into whole rows (cut_rows), and so is what the range has of a table (cut_table); everything between
+//      such parameters is cut into flat pieces.
+//   2. All threads take pieces: update(piece), or update() of the used rows of a table's piece; then rebuild() of each
+//   copy that was read, for the piece's rows.
 //   3. The rebuilt copies get the version of their parameter, so the next forward pass does not rebuild them.
 // A parameter that reaches beyond the range, such as one whose rest belongs to another rank, is updated as flat pieces;
 // its copies keep their old version and are rebuilt at their next use (acquire).
@@ -31,9 +33,18 @@ namespace {
 
 struct Piece {
   Range range;
-  Parameter* parameter = nullptr;  // set if it has copies; the piece is then its rows [row_begin, row_end)
+  Parameter* parameter = nullptr;  // set if it has copies or is a table; the piece then is in [row_begin, row_end)
   std::int64_t row_begin = 0, row_end = 0;
+  const std::uint8_t* used = nullptr;  // of a table: one flag per row
 };
+
+Range cut_out(const Range& range, std::int64_t begin, std::int64_t end) {
+  Range part = range;
+  part.begin = std::max(range.begin, begin);
+  part.end = std::min(range.end, end);
+  part.moments += part.begin - range.begin;
+  return part;
+}
 
 // Flat pieces, without copies.
 void cut(const Range& range, std::vector<Piece>& pieces) {
@@ -56,29 +67,56 @@ void cut_rows(Parameter& parameter, const Range& range, std::vector<Piece>& piec
   }
 }
 
-void cut(ParameterStore& parameters, const Range& range, std::vector<Piece>& pieces) {
+// Rows that the range has of a table, whole or in part.
+void cut_table(Parameter& table, const Range& range, const std::uint8_t* used, std::vector<Piece>& pieces) {
+  const std::int64_t row_size = table.shape[1], rows = std::max<std::int64_t>(1, kernels::kFlatChunk / row_size);
+  for (std::int64_t row = 0; row < table.shape[0]; row += rows) {
+    const std::int64_t row_end = std::min(table.shape[0], row + rows);
+    const Range part = cut_out(range, table.offset + row * row_size, table.offset + row_end * row_size);
+    if (part.begin < part.end) pieces.push_back({part, &table, row, row_end, used});
+  }
+}
+
+void cut(ParameterStore& parameters, const Range& range, const UsedRows* used_rows, std::vector<Piece>& pieces) {
   Range rest = range;  // what is not cut yet
   for (Parameter* parameter : parameters.in_arena_order()) {
-    const std::int64_t begin = parameter->offset, end = begin + parameter->shape.size();
-    if (parameter->copies.empty() || begin < rest.begin || end > rest.end) continue;
-    cut({rest.begin, begin, rest.decays, rest.moments}, pieces);
-    rest.moments += begin - rest.begin;
-    rest.begin = begin;
-    cut_rows(*parameter, rest, pieces);
-    rest.moments += end - begin;
-    rest.begin = end;
+    const Range own = cut_out(rest, parameter->offset, parameter->offset + parameter->shape.size());
+    if (own.begin >= own.end) continue;
+    const bool is_whole = own.end - own.begin == parameter->shape.size();
+    const std::uint8_t* const used =
+        used_rows == nullptr || range.decays || !parameter->copies.empty() ? nullptr : used_rows->flags_of(*parameter);
+    if (used == nullptr && (parameter->copies.empty() || !is_whole)) continue;
+    cut(cut_out(rest, rest.begin, own.begin), pieces);
+    if (used != nullptr)
+      cut_table(*parameter, own, used, pieces);
+    else
+      cut_rows(*parameter, own, pieces);
+    rest = cut_out(rest, own.end, rest.end);
   }
   cut(rest, pieces);
 }
 
+// Rows that follow each other are one range.
+void update_used_rows(const Piece& piece, const std::function<void(const Range&)>& update) {
+  const std::int64_t first = piece.parameter->offset, row_size = piece.parameter->shape[1];
+  for (std::int64_t row = piece.row_begin; row < piece.row_end; ++row) {
+    if (piece.used[row] == 0) continue;
+    const std::int64_t begin = row;
+    while (row + 1 < piece.row_end && piece.used[row + 1] != 0) ++row;
+    const Range rows = cut_out(piece.range, first + begin * row_size, first + (row + 1) * row_size);
+    if (rows.begin < rows.end) update(rows);
+  }
+}
+
 }  // namespace
 
-void update_pieces(ParameterStore& parameters, std::span<const Range> ranges,
+void update_pieces(ParameterStore& parameters, std::span<const Range> ranges, const UsedRows* used_rows,
                    const std::function<void(const Range&)>& update) {
   std::vector<Piece> pieces;
-  for (const Range& range : ranges) cut(parameters, range, pieces);
+  for (const Range& range : ranges) cut(parameters, range, used_rows, pieces);
   cpu::parallel_for(std::ssize(pieces), [&](std::int64_t i) {
     const Piece& piece = pieces[static_cast<std::size_t>(i)];
+    if (piece.used != nullptr) return update_used_rows(piece, update);
     update(piece.range);
     if (piece.parameter == nullptr) return;
     for (const WeightCopy& copy : piece.parameter->copies)

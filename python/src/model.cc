@@ -61,10 +61,13 @@ void copy_values(const NamedParameter& to, const Tensor& values) {
 
 nb::list named_parameters(const Pretrained& model) {
   nb::list list;
-  for (const NamedParameter& each : model.parameters().named())
+  for (const NamedParameter& each : model.parameters().named()) {
+    each.parameter->grad_is_exposed = true;
+    each.parameter->grad_rows.add_all();
     list.append(nb::make_tuple(each.name, array_of(each.value),
                                each.grad.defined() ? array_of(each.grad) : nb::object(nb::none()),
                                each.parameter->trainable, optim::decays(*each.parameter)));
+  }
   return list;
 }
 
