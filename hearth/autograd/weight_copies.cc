@@ -13,8 +13,6 @@ namespace {
 
 using Layout = WeightForm::Layout;
 
-constexpr std::size_t kLargeCopyBytes = std::size_t{1} << 20;  // half of a 2 MB L2 cache
-
 // A matmul's right operand B (k, n) is W itself, or W^T if the layout is packed_transposed.
 kernels::PackArgs pack_args(const Parameter& parameter, const WeightForm& form) {
   const bool transposed = form.layout == Layout::packed_transposed;
@@ -76,7 +74,7 @@ void rebuild(const Parameter& parameter, const WeightCopy& copy, std::int64_t be
   args.packed = copy.value.raw();
   args.row_begin = begin;
   args.row_end = end;
-  args.non_temporal = !read_soon && copy.value.bytes() >= kLargeCopyBytes;
+  args.non_temporal = !read_soon && copy.value.bytes() >= kernels::kLargeBytes;
   kernels::choose_gemm(copy.form.type).pack(args);
 }
 

@@ -81,6 +81,8 @@ Work ProductMemory::run(const Product& product, const kernels::GemmImpl& impl) c
            weights.transposed == product.b_transposed;
   });
   if (packed != packed_weights_.end() && !product.a_transposed) args.packed_b = packed->value.raw();
+  const auto c_bytes = static_cast<std::size_t>(product.m * product.n) * size_of(product.c_type);
+  args.non_temporal = product.a_transposed && c_bytes >= kernels::kLargeBytes;  // as in training
   const Timer timer;
   kernels::gemm_with(impl, {&args, 1});
   return {product.flops(), timer.seconds()};

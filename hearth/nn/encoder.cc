@@ -73,10 +73,10 @@ Var TransformerEncoderLayer::operator()(ops::Context& ctx, const Var& x) const {
   Var projected = attention_output_(ctx, mixed);                                                          // (T, H)
   const float attention_dropout = config_.attention_output_dropout ? config_.hidden_dropout : 0;
   const Var attended = attention_norm_(ctx, std::move(projected), x, attention_dropout, attention_output_site_);
-  const Var widened = intermediate_(ctx, attended, config_.activation);  // (T, I)
-  Var narrowed = output_(ctx, widened);                                  // (T, H)
+  Var transformed = ops::feed_forward(ctx, attended, intermediate_.parameters(), config_.activation,
+                                      output_.parameters());  // (T, H)
   const float ffn_dropout = config_.ffn_output_dropout ? config_.hidden_dropout : 0;
-  return output_norm_(ctx, std::move(narrowed), attended, ffn_dropout, output_site_);
+  return output_norm_(ctx, std::move(transformed), attended, ffn_dropout, output_site_);
 }
 
 Encoder::Encoder(const ParameterScope& at, const TransformerConfig& config, const EncoderNames& names)

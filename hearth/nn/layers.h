@@ -33,6 +33,7 @@ class HEARTH_API Linear {
     return ops::linear(ctx, x, *weight_, bias_, kernels::Activation::none, value_dtype(ops::Value::logit, ctx.compute));
   }
   bool trains() const { return weight_->trainable; }
+  ops::LinearParameters parameters() const { return {weight_, bias_}; }
 
  private:
   Parameter *weight_, *bias_;  // (outputs, inputs), (outputs) or null

@@ -15,4 +15,14 @@ inline Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias
   return linear(ctx, x, weight, bias, activation, ctx.compute);
 }
 
+// A weight (N, K) with a bias (N), or null.
+struct LinearParameters {
+  Parameter *weight, *bias;
+};
+
+// y (T, M) = f(x (T, K) W^T + b) V^T + c, with W (N, K) the first layer's weight and V (M, N) the second one's. One op,
+// because backward then multiplies by f' where it computes the gradient of f's output, without a pass of its own.
+HEARTH_API Var feed_forward(Context& ctx, const Var& x, const LinearParameters& first, kernels::Activation activation,
+                            const LinearParameters& second);
+
 }  // namespace hearth::ops

@@ -25,9 +25,6 @@ kernels::GemmArgs linear_forward(const Tensor& x, Parameter& weight, const Tenso
 
 namespace {
 
-// A gradient of this size is not in a cache any more when the optimizer reads it, after the whole of backward.
-constexpr std::size_t kLargeGradBytes = std::size_t{1} << 20;  // half of a 2 MB L2 cache
-
 // dW (N, K) = dy^T x, and the sums of dy (N), both over tokens.
 kernels::GemmArgs weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight) {
   const GradTarget target = grad_target(weight);
@@ -44,7 +41,7 @@ kernels::GemmArgs weight_grad(const Tensor& dy, const Tensor& x, Parameter& weig
   matmul.c = target.tensor.raw();
   matmul.ldc = matmul.n;
   matmul.accumulate = target.accumulate;
-  matmul.non_temporal = target.tensor.bytes() >= kLargeGradBytes;
+  matmul.non_temporal = target.tensor.bytes() >= kernels::kLargeBytes;
   return matmul;
 }
 
@@ -67,7 +64,8 @@ kernels::GemmArgs input_grad(const Tensor& dy, Parameter& weight, const GradTarg
 
 }  // namespace
 
-void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Parameter* bias, const GradTarget& dx) {
+void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Parameter* bias, const GradTarget& dx,
+                     const Activated& activated) {
   const Span span("linear backward");
   const bool bias_needs_grad = bias != nullptr && bias->trainable;
   std::vector<kernels::GemmArgs> matmuls;
@@ -86,7 +84,11 @@ void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Param
       kernels::column_sums(dy.type(), dy.rows(), dy.row_size(), dy.raw(), dy.row_size(), sums, target.accumulate);
     }
   }
-  if (dx.tensor.defined()) matmuls.push_back(input_grad(dy, weight, dx));
+  if (dx.tensor.defined()) {
+    matmuls.push_back(input_grad(dy, weight, dx));
+    matmuls.back().activation = activated.activation;
+    matmuls.back().slope_at = activated.input.raw();
+  }
   kernels::gemm_together(matmuls);
   if (weight.trainable) weight.grad_squares = squares;
 }

@@ -316,6 +316,38 @@ TEST(Gemm, EveryEndOfAProductIsRight) {
       }
 }
 
+// The gradient of an activation's output becomes that of its input.
+TEST(Gemm, MultipliesByTheSlopeOfAnActivation) {
+  const OneThread one_thread;
+  for (const DType type : kFormats)
+    for (const DType c_type : {DType::f32, type})
+      for (const Activation activation : {Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::tanh})
+        for (const Size size : {Size{1, 1, 1}, Size{19, 258, 24}}) {
+          Operands operands(type, size, false, false);
+          const Sums sums = operands.sums();
+          for (const GemmImpl& impl : impls_for(type, size)) {
+            Matrix c(c_type, size.m, size.n, 3), at(c_type, size.m, size.n, 4);
+            c.fill(kNaN);
+            GemmArgs args = operands.args();
+            args.c_type = c_type;
+            args.c = c.data();
+            args.ldc = c.ld();
+            args.activation = activation;
+            args.slope_at = at.data();
+            gemm_with(impl, {&args, 1});
+            const auto slope = [&](double x) {
+              const float input = static_cast<float>(x), one = 1;
+              float result = 0;
+              activation_backward(activation, DType::f32, 1, &input, &one, &result);
+              return double{result};
+            };
+            expect_result(
+                c, size, sums, 1.2 * term_error(impl, type), c_type, operands.describe(impl),
+                [&](std::int64_t i, std::int64_t j) { return sums.value[i * size.n + j] * slope(at.at(i, j)); });
+          }
+        }
+}
+
 TEST(Gemm, AnEmptySumStillHasItsEnd) {
   const OneThread one_thread;
   for (const DType type : kFormats)

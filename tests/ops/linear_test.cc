@@ -71,6 +71,49 @@ TEST(Linear, AddsItsGradientsToWhatTheOtherUsesGave) {
   expect_derivative(test);
 }
 
+OpCase feed_forward_case(Activation activation, bool has_bias) {
+  OpCase test;
+  test.inputs = {{"x", {12, 16}}};
+  test.parameters = {{"first", {19, 16}, 0.3f}, {"second", {7, 19}, 0.3f}};
+  if (has_bias) test.parameters.insert(test.parameters.end(), {{"first bias", {19}}, {"second bias", {7}}});
+  test.op = [=](Context& ctx, auto x, auto p) {
+    return feed_forward(ctx, x[0], {p[0], has_bias ? p[2] : nullptr}, activation, {p[1], has_bias ? p[3] : nullptr});
+  };
+  test.formula = [=](const Context&, auto a) {
+    const formula::Numbers none;
+    return formula::linear(formula::linear(a[0], a[1], 16, has_bias ? a[3] : none, activation), a[2], 19,
+                           has_bias ? a[4] : none, Activation::none);
+  };
+  return test;
+}
+
+TEST(FeedForward, HasItsDerivative) {
+  for (const Activation activation : kActivations)
+    for (const bool bias : {false, true}) {
+      SCOPED_TRACE(static_cast<int>(activation));
+      expect_derivative(feed_forward_case(activation, bias));
+    }
+}
+
+TEST(FeedForward, IsCloseInNarrowFormats) {
+  for (const Activation activation : {Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::tanh})
+    expect_close_in_narrow_formats(feed_forward_case(activation, true), 4);
+}
+
+TEST(FeedForward, IsTwoLinearLayers) {
+  OpCase two = feed_forward_case(Activation::gelu, true);
+  two.op = [](Context& ctx, auto x, auto p) {
+    return linear(ctx, linear(ctx, x[0], *p[0], p[2], Activation::gelu), *p[1], p[3]);
+  };
+  EXPECT_EQ(run(feed_forward_case(Activation::gelu, true)).y, run(two).y);
+}
+
+TEST(FeedForward, RefusesLayersThatDoNotFit) {
+  OpCase test = feed_forward_case(Activation::gelu, true);
+  test.parameters[1].shape = {7, 18};
+  EXPECT_THROW(run(test), Error);
+}
+
 TEST(Linear, SharesItsWeightWithAnEmbedding) {
   OpCase test;
   const std::vector<std::int32_t> ids{3, 0, 3, 6, 1, 0, 2, 2, 5, 0, 4, 3};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -30,14 +31,20 @@ struct GemmArgs {
   const float* bias = nullptr;  // (n)
   Activation activation = Activation::none;
   void* before_activation = nullptr;  // (m, n) of c_type and ldc: A B + bias, kept for backward; may be null
-  const void* packed_b = nullptr;     // B as the implementation's `pack` made it; then b is not read
+  // (m, n) of c_type and ldc: C = A B times the activation's derivative here, and nothing else: A B is the gradient of
+  // the activation's output, C that of its input. Null: A B is what the activation is applied to.
+  const void* slope_at = nullptr;
+  const void* packed_b = nullptr;  // B as the implementation's `pack` made it; then b is not read
   // (m), where A is transposed: the sums of A over k. If C is the gradient of a weight, this is that of its bias.
   float* a_sums = nullptr;  // null: not wanted
   bool accumulate_a_sums = false;
-  bool non_temporal = false;  // C is large, and nothing reads it soon: use non-temporal stores, where that is possible
+  bool non_temporal = false;  // nothing reads C soon, and it has kLargeBytes: use non-temporal stores, where possible
   // Of a weight gradient (is_weight_grad): the sum of squares of C, as it is stored, in f64.
   double* c_squares = nullptr;  // null: not wanted
 };
+
+// What is so large has left a core's L2 cache (2 MB on servers) when it is read at another end of a step.
+inline constexpr std::size_t kLargeBytes = std::size_t{1} << 20;
 
 // A sum over tokens into an f32 C, with nothing else to be done to it.
 inline bool is_weight_grad(const GemmArgs& args) {

@@ -62,15 +62,27 @@ void finish_row(F f, const TileEnd& end, std::int64_t cols, const float* tile, T
   });
 }
 
+template <class T, class F>
+void finish_gradient_row(F f, std::int64_t cols, const float* tile, const T* at, T* y) {
+  const F32 d;
+  for_vectors(d, cols, [&](std::int64_t i, auto lanes) HWY_ATTR {
+    lanes.store(d, hn::Mul(lanes.load(d, tile + i), f.slope(d, lanes.load(d, at + i))), y + i);
+  });
+}
+
 void finish_rows(const TileEnd& end, std::int64_t rows, std::int64_t cols, const float* tile, std::int64_t ld) {
   visit_activation(end.activation, [&](auto f) HWY_ATTR {
     visit_stored(end.type, [&](auto value) HWY_ATTR {
       using T = decltype(value);
       T* const y = static_cast<T*>(end.y);
       T* const before = static_cast<T*>(end.before);
+      const T* const slope_at = static_cast<const T*>(end.slope_at);
       for (std::int64_t row = 0; row < rows; ++row)
-        finish_row(f, end, cols, tile + row * ld, y + row * end.ldy,
-                   before == nullptr ? nullptr : before + row * end.ldy);
+        if (slope_at != nullptr)
+          finish_gradient_row(f, cols, tile + row * ld, slope_at + row * end.ldy, y + row * end.ldy);
+        else
+          finish_row(f, end, cols, tile + row * ld, y + row * end.ldy,
+                     before == nullptr ? nullptr : before + row * end.ldy);
     });
   });
 }

@@ -18,15 +18,17 @@ void activation_backward(Activation kind, DType type, std::int64_t n, const void
 
 // The epilogue of a matmul tile: y = f(tile + bias), from f32 rows of length `cols` into rows of dtype `type`.
 // `bias` (cols) may be null; `before` receives tile + bias in dtype `type` and may be null. Runs on the calling
-// thread; `accumulate` adds to what y holds (only without an activation).
+// thread; `accumulate` adds to what y holds (only without an activation). With `slope_at` the tile is a gradient of
+// f(slope_at), and y = tile * f'(slope_at), its gradient by slope_at, alone.
 struct TileEnd {
   Activation activation = Activation::none;
   const float* bias = nullptr;
   DType type = DType::f32;
   void* y = nullptr;
   void* before = nullptr;
-  std::int64_t ldy = 0;  // also of `before`
+  std::int64_t ldy = 0;  // also of `before` and `slope_at`
   bool accumulate = false;
+  const void* slope_at = nullptr;
 };
 void finish_tile(const TileEnd& end, std::int64_t rows, std::int64_t cols, const float* tile, std::int64_t ld);
 
