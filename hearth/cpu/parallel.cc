@@ -19,6 +19,7 @@ namespace {
 
 const int kOpenMpThreads = omp_get_max_threads();  // before any task lowers it
 std::atomic<int> configured = 0;
+static_assert(kMostThreads < static_cast<int>(TeamSignal::kStep));  // the signal counts as many sleepers
 constinit thread_local bool inside_task = false, has_ended = false;
 
 struct OfThread {
@@ -59,12 +60,14 @@ ThreadTeam& team_of_this_thread(int threads) {
 }  // namespace
 
 void set_num_threads(int count) {
-  check(count >= 0, "[set_num_threads] the number of threads must not be negative, got {}", count);
+  check(count >= 0 && count <= kMostThreads, "[set_num_threads] the number of threads must be from 0 to {}, got {}",
+        kMostThreads, count);
   configured = count;
 }
 
 int num_threads() {
-  static const int otherwise = environment("OMP_NUM_THREADS").empty() ? default_threads(topology()) : kOpenMpThreads;
+  static const int otherwise =
+      environment("OMP_NUM_THREADS").empty() ? default_threads(topology()) : std::min(kOpenMpThreads, kMostThreads);
   const int count = configured.load(std::memory_order_relaxed);
   return count > 0 ? count : otherwise;
 }

@@ -56,18 +56,20 @@ Var feed_forward(Context& ctx, const Var& x, const LinearParameters& first, kern
   check_linear("feed_forward", x.value().shape(), first);
   const Shape hidden_shape{x.value().rows(), first.weight->shape[0]};
   check_linear("feed_forward", hidden_shape, second);
-  const Op op{"feed_forward", {x}, {first.weight, first.bias, second.weight, second.bias}};
-  Tensor before = ctx.needs_grad(op) ? Tensor(hidden_shape, ctx.compute) : Tensor();
+  // The second layer first: a value that is not finite is searched for in the hidden layer before.
+  const Op op{"feed_forward", {x}, {second.weight, second.bias, first.weight, first.bias}};
+  const Op hidden_op{"linear", {x}, {first.weight, first.bias}};
+  const bool hidden_needs_grad = ctx.needs_grad(hidden_op);
+  Tensor before = hidden_needs_grad ? Tensor(hidden_shape, ctx.compute) : Tensor();
   Tensor hidden = linear_value(ctx, x.value(), first, activation, before, ctx.compute);
+  if (ctx.finite_check != nullptr) ctx.finite_check->look_at(hidden_op, hidden);
   const Tensor y = linear_value(ctx, hidden, second, kernels::Activation::none, Tensor(), ctx.compute);
 
-  return ctx.record(op, y, [x, first, activation, second, before, hidden](const Tensor& dy) mutable {
-    const bool first_needs_grad =
-        x.needs_grad() || first.weight->trainable || (first.bias != nullptr && first.bias->trainable);
-    const Tensor dhidden = first_needs_grad ? Tensor(hidden.shape(), hidden.type()) : Tensor();
+  return ctx.record(op, y, [x, first, activation, second, before, hidden, hidden_needs_grad](const Tensor& dy) mutable {
+    const Tensor dhidden = hidden_needs_grad ? Tensor(hidden.shape(), hidden.type()) : Tensor();
     linear_backward(dy, hidden, *second.weight, second.bias, {dhidden, false}, {activation, before});
     before = hidden = Tensor();
-    if (!first_needs_grad) return;
+    if (!hidden_needs_grad) return;
     const Tensor dbefore = in_dtype(dhidden, x.value().type());
     linear_backward(dbefore, x.value(), *first.weight, first.bias, x.needs_grad() ? grad_target(x) : GradTarget());
   });

@@ -24,17 +24,19 @@ ElementwiseOptimizer::ElementwiseOptimizer(const OptimizerOptions& options, Para
   }
 }
 
-// Whoever asks for the moments may change them, as loading a checkpoint does.
+// The caller may change the moments, as loading a checkpoint does.
 Optimizer::State ElementwiseOptimizer::moments() const {
   used_rows_.forget();
   return moments_;
 }
 
 void ElementwiseOptimizer::update(double lr, float grad_scale) {
-  used_rows_.add_gradients(ranges_, moments_);
   // Weight decay changes every row, and a scale that is not finite makes NaN of zeros.
-  const bool decays_all = options_.weight_decay != 0 && options_.decays_all;
-  const bool leaves_out_rows = !decays_all && std::isfinite(grad_scale);
+  const bool leaves_out_rows = options_.weight_decay == 0 && std::isfinite(grad_scale);
+  if (leaves_out_rows)
+    used_rows_.add_gradients(ranges_, moments_);
+  else
+    used_rows_.forget();
   update_pieces(*parameters_, ranges_, leaves_out_rows ? &used_rows_ : nullptr, [&](const Range& range) {
     Piece piece;
     piece.size = range.end - range.begin;

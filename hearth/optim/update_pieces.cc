@@ -14,8 +14,8 @@
 //   1. cut() splits each range into pieces, in arena order. A parameter with copies that lies entirely inside the
 //      range is cut into whole rows (cut_rows), and so is what the range has of a table (cut_table); everything between
 //      such parameters is cut into flat pieces.
-//   2. All threads take pieces: update(piece), or update() of the used rows of a table's piece; then rebuild() of each
-//   copy that was read, for the piece's rows.
+//   2. All threads take pieces: update(piece), then rebuild() of each copy that was read, for the piece's rows. A table
+//      has no copies; of its pieces only the used rows are updated.
 //   3. The rebuilt copies get the version of their parameter, so the next forward pass does not rebuild them.
 // A parameter that reaches beyond the range, such as one whose rest belongs to another rank, is updated as flat pieces;
 // its copies keep their old version and are rebuilt at their next use (acquire).
@@ -33,9 +33,9 @@ namespace {
 
 struct Piece {
   Range range;
-  Parameter* parameter = nullptr;  // set if it has copies or is a table; the piece then is in [row_begin, row_end)
-  std::int64_t row_begin = 0, row_end = 0;
-  const std::uint8_t* used = nullptr;  // of a table: one flag per row
+  Parameter* parameter = nullptr;           // set if it has copies or is a table; the piece then lies within
+  std::int64_t row_begin = 0, row_end = 0;  // these rows, and that of a table may begin or end inside a row
+  const std::uint8_t* used = nullptr;       // of a table: one flag per row
 };
 
 Range cut_out(const Range& range, std::int64_t begin, std::int64_t end) {
@@ -84,7 +84,7 @@ void cut(ParameterStore& parameters, const Range& range, const UsedRows* used_ro
     if (own.begin >= own.end) continue;
     const bool is_whole = own.end - own.begin == parameter->shape.size();
     const std::uint8_t* const used =
-        used_rows == nullptr || range.decays || !parameter->copies.empty() ? nullptr : used_rows->flags_of(*parameter);
+        used_rows == nullptr || !parameter->copies.empty() ? nullptr : used_rows->flags_of(*parameter);
     if (used == nullptr && (parameter->copies.empty() || !is_whole)) continue;
     cut(cut_out(rest, rest.begin, own.begin), pieces);
     if (used != nullptr)

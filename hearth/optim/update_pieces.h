@@ -8,8 +8,8 @@
 
 namespace hearth::optim {
 
-// Runs update(piece) over all `ranges` in pieces, on all threads. Ranges without weight decay leave out rows of
-// embeddings that are not used; `used_rows` may be null: all are used. For every parameter that lies entirely inside
+// Runs update(piece) over all `ranges` in pieces, on all threads. Rows of embeddings that
+// are not used are left out; `used_rows` may be null: all are used. For every parameter that lies entirely inside
 // one range, also rebuilds the 16-bit copies (WeightCopy) read since the last step, piece by piece while the updated
 // weights are in cache. Call after mark_updated().
 void update_pieces(ParameterStore& parameters, std::span<const Range> ranges, const UsedRows* used_rows,

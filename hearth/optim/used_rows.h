@@ -9,7 +9,8 @@
 namespace hearth::optim {
 
 // The rows of embeddings that an elementwise optimizer has to update. A row that never had a gradient has the moments
-// it began with, and without weight decay an update leaves it as it is: such a row is neither read nor written.
+// it began with, and without weight decay an update leaves it as it is: such a row is neither read nor written. (With
+// an epsilon of 0 PyTorch's update would make it NaN.)
 class UsedRows {
  public:
   // `initial_moment` is what the moments began with.

@@ -88,13 +88,15 @@ void GradientReducer::begin(Tape& tape) {
   if (overlaps()) launch_complete();
 }
 
-// Earlier micro-batches of the step have used rows too: those are in grad_rows already.
+// Earlier micro-batches of the step have used rows too: those are in grad_rows already. All ranks send all rows of a
+// gradient that the program of one of them may write to.
 void GradientReducer::agree_on_rows(Tape& tape) {
   for (Table& table : tables_) {
     Parameter& parameter = *table.parameter;
     RowSet rows = RowSet::none(parameter.shape[0]);
     if (parameter.has_grad) rows.add(parameter.grad_rows);
     if (tape.uses(parameter)) rows.add(tape.used_rows(parameter));
+    if (parameter.grad_is_exposed) rows.add_all();
     table.used = rows.flags(parameter.shape[0]);
     table.agreeing = team_.group().all_reduce(table.used.data(), table.used.size(), DType::u8, comm::ReduceOp::max);
   }

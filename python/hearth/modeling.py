@@ -89,13 +89,22 @@ class ModelOutput(dict):
 class Parameter:
     """A parameter under its Hugging Face name. `data` and `grad` are views of the library's memory."""
 
-    def __init__(self, model: Model, name: str, data: Any, grad: Any, requires_grad: bool, decays: bool) -> None:
+    def __init__(self, model: Model, name: str, data: Any, requires_grad: bool, decays: bool) -> None:
         from .arrays import as_array
 
         is_array = hasattr(data, "dtype") and hasattr(data, "sum")
         self.model, self.name, self.data = model, name, as_array(data) if is_array else data
         self.requires_grad, self.decays = requires_grad, decays
-        self.grad = None if grad is None else as_array(grad)
+        self._grad: Any = None
+
+    @property
+    def grad(self) -> Any:
+        from .arrays import as_array
+
+        if self._grad is None:
+            grad = self.model._model.gradient(self.name)
+            self._grad = None if grad is None else as_array(grad)
+        return self._grad
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -61,14 +61,21 @@ void copy_values(const NamedParameter& to, const Tensor& values) {
 
 nb::list named_parameters(const Pretrained& model) {
   nb::list list;
+  for (const NamedParameter& each : model.parameters().named())
+    list.append(
+        nb::make_tuple(each.name, array_of(each.value), each.parameter->trainable, optim::decays(*each.parameter)));
+  return list;
+}
+
+// None if the parameter is frozen. The program may write to the array.
+nb::object gradient(const Pretrained& model, const std::string& name) {
   for (const NamedParameter& each : model.parameters().named()) {
+    if (each.name != name || !each.grad.defined()) continue;
     each.parameter->grad_is_exposed = true;
     each.parameter->grad_rows.add_all();
-    list.append(nb::make_tuple(each.name, array_of(each.value),
-                               each.grad.defined() ? array_of(each.grad) : nb::object(nb::none()),
-                               each.parameter->trainable, optim::decays(*each.parameter)));
+    return array_of(each.grad);
   }
-  return list;
+  return nb::none();
 }
 
 }  // namespace
@@ -115,6 +122,7 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("label_names", [](const Pretrained& self) { return self.config().label_names(); })
       .def_prop_ro("max_positions", &Pretrained::max_positions)
       .def("named_parameters", named_parameters)
+      .def("gradient", gradient)
       .def("set_parameter",
            [](Pretrained& self, const std::string& name, const nb::ndarray<const float, nb::c_contig>& values) {
              for (const NamedParameter& each : self.parameters().named()) {

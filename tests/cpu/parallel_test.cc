@@ -142,6 +142,7 @@ TEST(NumThreads, IsWhatWasSet) {
   set_num_threads(3);
   EXPECT_EQ(num_threads(), 3);
   EXPECT_THROW(set_num_threads(-1), Error);
+  EXPECT_THROW(set_num_threads(kMostThreads + 1), Error);
   EXPECT_EQ(num_threads(), 3);
   set_num_threads(0);
   EXPECT_EQ(num_threads(), at_start);

@@ -100,6 +100,26 @@ TEST_F(FiniteCheckTest, NamesAWeight) {
 // A row of an embedding that no token names does no harm.
 TEST_F(FiniteCheckTest, LooksAtWhatIsUsed) { EXPECT_EQ(found({{"words.weight", kNan, 2 * kHidden}}), ""); }
 
+TEST(FiniteCheckOfFeedForward, NamesTheLayerThatOverflows) {
+  const auto found = [](float first_weight, float second_weight) {
+    ParameterStore store;
+    Parameter& first = store.add({{"intermediate.weight", {2, 2}, 0}});
+    Parameter& second = store.add({{"output.weight", {2, 2}, 0}});
+    store.allocate();
+    std::fill_n(first.master.data<float>(), 4, first_weight);
+    std::fill_n(second.master.data<float>(), 4, second_weight);
+    FiniteCheck check(FiniteCheck::Scope::values);
+    Context ctx;
+    ctx.finite_check = &check;
+    feed_forward(ctx, Var(tensor_of({1e10f, 1e10f}, {1, 2})), {&first, nullptr}, kernels::Activation::relu,
+                 {&second, nullptr});
+    return check.found();
+  };
+  EXPECT_EQ(found(1, 1), "");
+  EXPECT_EQ(found(1e30f, 1), "an infinity in the output of linear intermediate");
+  EXPECT_EQ(found(1, 1e30f), "an infinity in the output of feed_forward output");
+}
+
 TEST_F(FiniteCheckTest, NamesTheOpThatOverflows) {
   for (const bool checkpoints : {false, true}) {
     checkpoints_ = checkpoints;

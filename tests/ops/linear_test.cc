@@ -108,6 +108,29 @@ TEST(FeedForward, IsTwoLinearLayers) {
   EXPECT_EQ(run(feed_forward_case(Activation::gelu, true)).y, run(two).y);
 }
 
+TEST(FeedForward, NeedsNoInputOfTheActivationIfOnlyTheSecondLayerTrains) {
+  ParameterStore store;
+  const std::vector<std::pair<std::string, Shape>> arrays{
+      {"first.weight", {300, 16}}, {"first.bias", {300}}, {"second.weight", {7, 300}}, {"second.bias", {7}}};
+  std::vector<Parameter*> p;
+  for (const auto& [name, shape] : arrays) p.push_back(&store.add({{name, shape, 0}}));
+  store.freeze([](std::string_view name) { return name.starts_with("first"); });
+  store.allocate();
+  for (Parameter* parameter : p) std::fill_n(parameter->master.data<float>(), parameter->master.size(), 0.5f);
+  Tape tape;
+  Context ctx;
+  ctx.tape = &tape;
+  const Tensor x({12, 16}, DType::f32);
+  std::fill_n(x.data<float>(), x.size(), 0.1f);
+  const Var y = feed_forward(ctx, Var(x), {p[0], p[1]}, Activation::gelu, {p[2], p[3]});
+  Tensor dy(y.value().shape(), DType::f32);
+  std::fill_n(dy.data<float>(), dy.size(), 1.0f);
+  tape.backward_from(y, dy);
+  EXPECT_FALSE(p[0]->grad.defined());
+  EXPECT_EQ(p[3]->grad.data<float>()[0], 12);
+  EXPECT_GT(p[2]->grad.data<float>()[0], 0);
+}
+
 TEST(FeedForward, RefusesLayersThatDoNotFit) {
   OpCase test = feed_forward_case(Activation::gelu, true);
   test.parameters[1].shape = {7, 18};

@@ -162,6 +162,8 @@ class ToyTable {
     reducer_->finish();
   }
 
+  Parameter& table() { return table_; }
+
   std::vector<float> rows() const {
     std::vector<float> values;
     for (std::int64_t row = 0; row < 8; ++row) {
@@ -221,6 +223,21 @@ TEST(GradientReducerOfATable, CountsEveryMicroBatchAndRanksThatUseNoRow) {
     EXPECT_EQ(toy.rows(), (std::vector<float>{1, 1, 1, 1, 1, 2, 1, 1}));
     toy.step({ToyTable::Rows{1}}, 1);
     EXPECT_EQ(toy.rows(), (std::vector<float>{0, 2, 0, 0, 0, 0, 0, 0}));
+  };
+  for (const bool shares_memory : {false, true}) run_team(2, train, shares_memory);
+}
+
+// A program that holds the array of gradients may write to any row after backward.
+TEST(GradientReducerOfATable, AllRowsCountWhereOneRanksProgramHoldsTheGradient) {
+  const auto train = [](const Team& team) {
+    ToyTable toy(team);
+    toy.table().grad_is_exposed = team.is_first();
+    for (int step = 0; step < 2; ++step) {
+      toy.step({ToyTable::Rows{1}}, 1);
+      EXPECT_EQ(toy.rows(), (std::vector<float>{0, 2, 0, 0, 0, 0, 0, 0}));
+      EXPECT_TRUE(toy.table().grad_rows.is_all());
+      toy.table().grad.slice(6, 7).data<float>()[0] = 5;  // the next step must not see it
+    }
   };
   for (const bool shares_memory : {false, true}) run_team(2, train, shares_memory);
 }

@@ -111,8 +111,9 @@ class Product : public TileMatmul {
 
   std::int64_t tasks() const override { return divide_up(args_.m, blocking_.rows) * col_blocks_; }
 
-  // Blocks are numbered in strips of 128 rows, column by column: tasks that follow each other, which one thread runs,
-  // form a square rather than a line, so that they share rows as well as columns of the operands in its L2 cache.
+  // Blocks of fewer than 128 rows are numbered column by column within strips of 128 rows: tasks that follow each
+  // other, which one thread runs, form a square rather than a line, so that they share rows as well as columns of the
+  // operands in its L2 cache.
   void run(std::int64_t task) override {
     constexpr std::int64_t kStripRows = Blocking::kMostRows;
     const std::int64_t strip_blocks = kStripRows / blocking_.rows * col_blocks_;

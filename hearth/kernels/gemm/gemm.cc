@@ -39,7 +39,7 @@ void gemm_with(const GemmImpl& impl, std::span<const GemmArgs> matmuls) {
   for (const GemmArgs& args : matmuls) {
     assert(args.type == matmuls.front().type);
     assert(!(args.accumulate && args.activation != Activation::none));
-    assert(args.slope_at == nullptr || (args.bias == nullptr && args.before_activation == nullptr));
+    assert(args.slope_at == nullptr || (!args.accumulate && args.bias == nullptr && args.before_activation == nullptr));
     assert(args.a_sums == nullptr || args.a_transposed);
     assert(args.c_squares == nullptr || is_weight_grad(args));
     if (args.c_squares != nullptr) *args.c_squares = 0;

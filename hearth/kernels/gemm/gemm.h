@@ -43,13 +43,17 @@ struct GemmArgs {
   double* c_squares = nullptr;  // null: not wanted
 };
 
-// What is so large has left a core's L2 cache (2 MB on servers) when it is read at another end of a step.
+// An array of this size has left a core's L2 cache (2 MB on servers) when another part of the step reads it.
 inline constexpr std::size_t kLargeBytes = std::size_t{1} << 20;
 
-// A sum over tokens into an f32 C, with nothing else to be done to it.
+// Whether C is the f32 sums themselves, with nothing else to be done to them.
+inline bool stores_sums(const GemmArgs& args) {
+  return args.c_type == DType::f32 && args.bias == nullptr && args.activation == Activation::none &&
+         args.before_activation == nullptr && args.slope_at == nullptr;
+}
+// A sum over tokens that is stored as it is.
 inline bool is_weight_grad(const GemmArgs& args) {
-  return args.a_transposed && !args.b_transposed && args.packed_b == nullptr && args.c_type == DType::f32 &&
-         args.bias == nullptr && args.activation == Activation::none && args.before_activation == nullptr;
+  return args.a_transposed && !args.b_transposed && args.packed_b == nullptr && stores_sums(args);
 }
 
 // Packing a weight, the right operand of many matmuls: B(k, n) in f32 is rounded to `type` and written in the layout

@@ -36,8 +36,7 @@ void run_tile(const GemmArgs& args, TileProduct product, std::int64_t row, std::
   tile.b_transposed = args.b_transposed;
 
   const std::int64_t offset = row * args.ldc + col;
-  const bool direct = args.c_type == DType::f32 && args.bias == nullptr && args.activation == Activation::none &&
-                      args.before_activation == nullptr;
+  const bool direct = stores_sums(args);
   tile.c = direct ? static_cast<float*>(args.c) + offset : scratch<float, Scratch::gemm_tile>(tile.m * tile.n);
   tile.ldc = direct ? args.ldc : tile.n;
   tile.accumulate = direct && args.accumulate;

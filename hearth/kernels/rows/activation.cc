@@ -30,8 +30,8 @@ void forward_elements(Activation kind, DType type, std::int64_t begin, std::int6
   });
 }
 
-template <class T, class F>
-void backward_range(F f, std::int64_t n, const T* x, const T* dy, T* dx) {
+template <class T, class Dy, class F>
+void backward_range(F f, std::int64_t n, const T* x, const Dy* dy, T* dx) {
   const F32 d;
   for_vectors(d, n, [&](std::int64_t i, auto lanes) HWY_ATTR {
     lanes.store(d, hn::Mul(lanes.load(d, dy + i), f.slope(d, lanes.load(d, x + i))), dx + i);
@@ -62,14 +62,6 @@ void finish_row(F f, const TileEnd& end, std::int64_t cols, const float* tile, T
   });
 }
 
-template <class T, class F>
-void finish_gradient_row(F f, std::int64_t cols, const float* tile, const T* at, T* y) {
-  const F32 d;
-  for_vectors(d, cols, [&](std::int64_t i, auto lanes) HWY_ATTR {
-    lanes.store(d, hn::Mul(lanes.load(d, tile + i), f.slope(d, lanes.load(d, at + i))), y + i);
-  });
-}
-
 void finish_rows(const TileEnd& end, std::int64_t rows, std::int64_t cols, const float* tile, std::int64_t ld) {
   visit_activation(end.activation, [&](auto f) HWY_ATTR {
     visit_stored(end.type, [&](auto value) HWY_ATTR {
@@ -79,7 +71,7 @@ void finish_rows(const TileEnd& end, std::int64_t rows, std::int64_t cols, const
       const T* const slope_at = static_cast<const T*>(end.slope_at);
       for (std::int64_t row = 0; row < rows; ++row)
         if (slope_at != nullptr)
-          finish_gradient_row(f, cols, tile + row * ld, slope_at + row * end.ldy, y + row * end.ldy);
+          backward_range(f, cols, slope_at + row * end.ldy, tile + row * ld, y + row * end.ldy);
         else
           finish_row(f, end, cols, tile + row * ld, y + row * end.ldy,
                      before == nullptr ? nullptr : before + row * end.ldy);
