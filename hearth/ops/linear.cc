@@ -56,7 +56,7 @@ Var feed_forward(Context& ctx, const Var& x, const LinearParameters& first, kern
   check_linear("feed_forward", x.value().shape(), first);
   const Shape hidden_shape{x.value().rows(), first.weight->shape[0]};
   check_linear("feed_forward", hidden_shape, second);
-  // The second layer first: a value that is not finite is searched for in the hidden layer before.
+  // A report of a NaN names the layer of the first parameter here: the second layer, because `hidden` is checked below.
   const Op op{"feed_forward", {x}, {second.weight, second.bias, first.weight, first.bias}};
   const Op hidden_op{"linear", {x}, {first.weight, first.bias}};
   const bool hidden_needs_grad = ctx.needs_grad(hidden_op);
