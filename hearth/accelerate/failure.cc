@@ -8,7 +8,7 @@
 #include "hearth/base/exit_status.h"
 #include "hearth/base/not_finite_error.h"
 #include "hearth/base/usage_error.h"
-#include "hearth/cpu/thread_check.h"
+#include "hearth/cpu/thread_limits.h"
 
 namespace hearth {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "hearth/base/environment.h"
 #include "hearth/cpu/cgroup.h"
-#include "hearth/cpu/thread_check.h"
+#include "hearth/cpu/thread_limits.h"
 
 namespace hearth::cpu {
 namespace {

@@ -6,7 +6,7 @@
 //   job       a function that every position runs once. run() is one job, a parallel region.
 //   number    of a job: a multiple of TeamSignal::kStep, in the order of the jobs, modulo 2^32.
 //   signal    a number that one thread sets and others wait for, on a cache line of its own.
-//   crowded   more threads of teams are awake, or called, than the team has processors.
+//   crowded   the threads of all teams of the process that are awake, or called, are more than the team has processors.
 //
 // Algorithm: the team has one signal that starts jobs, and each worker has one that says which job it has finished. The
 // owner writes the job down and sets the start signal to the job's number; the workers, which wait for that number, run

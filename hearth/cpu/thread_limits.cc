@@ -1,4 +1,4 @@
-#include "hearth/cpu/thread_check.h"
+#include "hearth/cpu/thread_limits.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
