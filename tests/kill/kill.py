@@ -95,7 +95,7 @@ class Training:
 
     def kill_in_a_save(self, name):
         """Kills a little after a save was seen to begin; false: the run had ended before."""
-        step = random.randint(self.last_step(name), STEPS - 1)
+        step = random.randint(min(self.last_step(name), STEPS - 1), STEPS - 1)  # an earlier run may have saved its last step
         process = self.start(name)
         while process.poll() is None and not (self.last_step(name) >= step and self.is_saving(name)):
             time.sleep(0.0002)
