@@ -59,6 +59,11 @@ void Parameter::begin_grad() {
   grad_squares.reset();
 }
 
+void Parameter::expose_grad() {
+  grad_is_exposed = true;
+  grad_rows.add_all();
+}
+
 Parameter& ParameterStore::add(std::vector<Parameter::Part> parts, bool is_norm) {
   check(!is_allocated(), "[ParameterStore] {} added after the arenas were allocated", parts.front().name);
   auto parameter = std::make_unique<Parameter>();

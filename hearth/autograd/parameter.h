@@ -46,7 +46,7 @@ struct HEARTH_API Parameter {
   Tensor grad;              // f32; undefined if frozen
   bool has_grad = false;    // `grad` holds a contribution of this step: add to it; otherwise overwrite it
   RowSet grad_rows;         // of an embedding: rows of `grad` that may differ from zero; all others are zero
-  bool grad_is_exposed = false;  // a program holds `grad` and may write to any row: grad_rows stays all rows
+  bool grad_is_exposed = false;  // by expose_grad(): grad_rows stays all rows
   // The sum of squares of `grad`, if the op that wrote it last computed it along the way. Ops that write a gradient ask
   // for it with ops::grad_target or begin_grad(), which forget the sum; a loop of the user's own that changes gradients
   // after backward leaves it out of date.
@@ -62,7 +62,10 @@ struct HEARTH_API Parameter {
   void store_as(DType type);  // of a frozen parameter: gives it new memory of this dtype, contents undefined
   void clear_grad();          // zeroes the gradient; rows outside grad_rows are zero already and are not touched
   void complete_grad();       // zeroes the gradient unless it holds a contribution of this step
-  void begin_grad();          // the same, for a caller that adds to the gradient
+  void begin_grad();          // the same, for a caller that adds to the gradient; forgets grad_squares
+  // To be called once before a program writes to `grad` itself: all rows of an embedding count as having a gradient
+  // from then on. Without it an update leaves out the rows that have none from backward.
+  void expose_grad();
 };
 
 // A parameter, or a part of a stacked one, under its Hugging Face name.
@@ -70,7 +73,7 @@ struct NamedParameter {
   std::string name;
   Parameter* parameter = nullptr;
   Tensor value;  // a view of Parameter::master
-  Tensor grad;   // a view of Parameter::grad; undefined if frozen
+  Tensor grad;   // a view of Parameter::grad; undefined if frozen. Before writing to it: Parameter::expose_grad()
 };
 
 // All parameters of a model. The trainable ones lie in contiguous arenas. Parameters are registered in order of use and

@@ -71,8 +71,7 @@ nb::list named_parameters(const Pretrained& model) {
 nb::object gradient(const Pretrained& model, const std::string& name) {
   for (const NamedParameter& each : model.parameters().named()) {
     if (each.name != name || !each.grad.defined()) continue;
-    each.parameter->grad_is_exposed = true;
-    each.parameter->grad_rows.add_all();
+    each.parameter->expose_grad();
     return array_of(each.grad);
   }
   return nb::none();

@@ -70,8 +70,9 @@ struct OpCase {
   std::function<Var(Context&, std::span<const Var>, std::span<Parameter* const>)> op;
   // Takes the inputs and then the parameters.
   std::function<formula::Numbers(const Context&, std::span<const formula::Numbers>)> formula;
-  DType input_type = DType::f32;  // of the inputs; the context computes in it, too
-  int passes = 1;                 // forward and backward, gradients of parameters adding up
+  DType input_type = DType::f32;         // of the inputs; the context computes in it, too
+  int passes = 1;                        // forward and backward, gradients of parameters adding up
+  std::vector<std::size_t> frozen = {};  // indices of parameters, which have no gradient
 
   std::vector<Array> arrays() const {
     std::vector<Array> all = inputs;
@@ -108,11 +109,14 @@ inline Outcome run(const OpCase& test) {
   ParameterStore store;
   std::vector<Parameter*> parameters;
   for (const Array& array : test.parameters) parameters.push_back(&store.add({{array.name, array.shape, 0}}));
+  for (const std::size_t i : test.frozen)
+    store.freeze([&](std::string_view name) { return name == test.parameters[i].name; });
   store.allocate();
   for (std::size_t i = 0; i < parameters.size(); ++i)
     parameters[i]->master.copy_from(tensor_of(test.numbers(test.inputs.size() + i), test.parameters[i].shape));
   // Gradients that an earlier step left behind must not count.
-  for (Parameter* parameter : parameters) parameter->grad.copy_from(parameter->master);
+  for (Parameter* parameter : parameters)
+    if (parameter->trainable) parameter->grad.copy_from(parameter->master);
   store.zero_grad();
 
   Outcome outcome;
@@ -132,7 +136,8 @@ inline Outcome run(const OpCase& test) {
     }
   }
   store.complete_grads();
-  for (const Parameter* parameter : parameters) outcome.grads.push_back(numbers_of(parameter->grad));
+  for (const Parameter* parameter : parameters)
+    outcome.grads.push_back(parameter->trainable ? numbers_of(parameter->grad) : std::vector<float>());
   return outcome;
 }
 
