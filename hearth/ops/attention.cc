@@ -40,9 +40,16 @@ Var attention(Context& ctx, const Var& qkv, std::int64_t heads, float dropout_p,
   args.dropout = ctx.dropout(dropout_p, site);
   args.out = out.raw();
   args.lse = lse.data<float>();
+  const Op op{"attention", {qkv}};
+  Tensor masks;  // what forward keeps of dropout, if anything
+  if (ctx.needs_grad(op))
+    if (const std::int64_t bytes = kernels::attention_mask_bytes(args); bytes > 0) {
+      masks = Tensor({bytes}, DType::u8);
+      args.masks = static_cast<std::uint16_t*>(masks.raw());
+    }
   kernels::attention_forward(args);
 
-  return ctx.record({"attention", {qkv}}, out, [qkv, args, out, lse, hidden](Tensor dout) {
+  return ctx.record(op, out, [qkv, args, out, lse, masks, hidden](Tensor dout) {
     const Span backward_span("attention backward");
     Tensor dqkv(qkv.value().shape(), qkv.value().type());
     kernels::attention_backward(

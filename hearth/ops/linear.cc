@@ -2,23 +2,22 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/profiler.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/ops/cast.h"
 #include "hearth/ops/linear_matmuls.h"
 
 namespace hearth::ops {
 namespace {
 
-// f(x W^T + b). `before`, if defined, receives what f is applied to.
-Tensor linear_value(Context& ctx, const Tensor& x, const LinearParameters& layer, kernels::Activation activation,
-                    const Tensor& before, DType out) {
+// y = f(x W^T + b). `before`, if defined, has the layout of y and receives what f is applied to.
+void linear_value(Context& ctx, const MatmulOperand& x, const LinearParameters& layer, kernels::Activation activation,
+                  const MatmulOperand& before, const MatmulOperand& y) {
   const Span span("linear forward");
-  const Tensor y({x.rows(), layer.weight->shape[0]}, out);
   kernels::GemmArgs matmul = linear_forward(x, *layer.weight, y, &ctx);
   matmul.bias = layer.bias == nullptr ? nullptr : ctx.acquire(*layer.bias).data<float>();
   matmul.activation = activation;
-  matmul.before_activation = before.raw();
+  matmul.before_activation = before.values.raw();
   kernels::gemm(matmul);
-  return y;
 }
 
 void check_linear(std::string_view op, const Shape& input, const LinearParameters& layer) {
@@ -37,42 +36,65 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
   const Op op{"linear", {x}, {&weight, bias}};
   const bool keeps_before = activation != kernels::Activation::none && ctx.needs_grad(op);
   Tensor before = keeps_before ? Tensor({x.value().rows(), weight.shape[0]}, out) : Tensor();
-  const Tensor y = linear_value(ctx, x.value(), layer, activation, before, out);
+  const Tensor y({x.value().rows(), weight.shape[0]}, out);
+  const MatmulOperand input = MatmulOperand::of_input(ctx, op, x.value(), weight);
+  linear_value(ctx, input, layer, activation, before, y);
 
-  return ctx.record(op, y, [x, &weight, bias, activation, before](Tensor dy) mutable {
+  return ctx.record(op, y, [x, input, &weight, bias, activation, before](Tensor dy) mutable {
     if (before.defined()) {
       const Span activation_span("activation backward");
       kernels::activation_backward(activation, dy.type(), dy.size(), before.raw(), dy.raw(), dy.raw());
       before = Tensor();
     }
-    dy = in_dtype(std::move(dy), x.value().type());
-    linear_backward(dy, x.value(), weight, bias, x.needs_grad() ? grad_target(x) : GradTarget());
+    dy = in_dtype(std::move(dy), input.type());
+    linear_backward(dy, input, weight, bias, x.needs_grad() ? grad_target(x) : GradTarget());
   });
 }
+
+namespace {
+
+// Nothing but matmuls reads what lies between the two layers, with one exception: if the first bias is trained and its
+// weight is not, column_sums reads the gradient, which must then be in rows.
+kernels::Layout layout_between(const Context& ctx, const Tensor& x, const LinearParameters& first) {
+  const bool sums_bias_alone = !first.weight->trainable && first.bias != nullptr && first.bias->trainable;
+  if (x.type() != ctx.compute || sums_bias_alone) return kernels::Layout::rows;
+  return layout_between_matmuls(ctx.compute, x.rows(), first.weight->shape[0]);
+}
+
+}  // namespace
 
 Var feed_forward(Context& ctx, const Var& x, const LinearParameters& first, kernels::Activation activation,
                  const LinearParameters& second) {
   check_floats("feed_forward", x.value());
   check_linear("feed_forward", x.value().shape(), first);
-  const Shape hidden_shape{x.value().rows(), first.weight->shape[0]};
-  check_linear("feed_forward", hidden_shape, second);
+  const std::int64_t rows = x.value().rows(), width = first.weight->shape[0];
+  check_linear("feed_forward", Shape{rows, width}, second);
   // A report of a NaN names the layer of the first parameter here: the second layer, because `hidden` is checked below.
   const Op op{"feed_forward", {x}, {second.weight, second.bias, first.weight, first.bias}};
   const Op hidden_op{"linear", {x}, {first.weight, first.bias}};
   const bool hidden_needs_grad = ctx.needs_grad(hidden_op);
-  Tensor before = hidden_needs_grad ? Tensor(hidden_shape, ctx.compute) : Tensor();
-  Tensor hidden = linear_value(ctx, x.value(), first, activation, before, ctx.compute);
-  if (ctx.finite_check != nullptr) ctx.finite_check->look_at(hidden_op, hidden);
-  const Tensor y = linear_value(ctx, hidden, second, kernels::Activation::none, Tensor(), ctx.compute);
+  const kernels::Layout layout = layout_between(ctx, x.value(), first);
+  MatmulOperand before, hidden(rows, width, ctx.compute, layout);
+  if (hidden_needs_grad) before = MatmulOperand(rows, width, ctx.compute, layout);
+  // The check reads the rows that fill up the last block, too.
+  if (ctx.finite_check != nullptr && layout == kernels::Layout::blocks)
+    kernels::fill(hidden.type(), hidden.values.size(), 0, hidden.values.raw());
+  const MatmulOperand input = MatmulOperand::of_input(ctx, hidden_op, x.value(), *first.weight);
+  linear_value(ctx, input, first, activation, before, hidden);
+  if (ctx.finite_check != nullptr) ctx.finite_check->look_at(hidden_op, hidden.values);
+  const Tensor y({rows, second.weight->shape[0]}, ctx.compute);
+  linear_value(ctx, hidden, second, kernels::Activation::none, {}, y);
 
-  return ctx.record(op, y, [x, first, activation, second, before, hidden, hidden_needs_grad](const Tensor& dy) mutable {
-    const Tensor dhidden = hidden_needs_grad ? Tensor(hidden.shape(), hidden.type()) : Tensor();
-    linear_backward(dy, hidden, *second.weight, second.bias, {dhidden, false}, {activation, before});
-    before = hidden = Tensor();
-    if (!hidden_needs_grad) return;
-    const Tensor dbefore = in_dtype(dhidden, x.value().type());
-    linear_backward(dbefore, x.value(), *first.weight, first.bias, x.needs_grad() ? grad_target(x) : GradTarget());
-  });
+  return ctx.record(
+      op, y, [x, input, first, activation, second, before, hidden, hidden_needs_grad](const Tensor& dy) mutable {
+        MatmulOperand dhidden;
+        if (hidden_needs_grad) dhidden = MatmulOperand(hidden.rows, hidden.cols(), hidden.type(), hidden.layout);
+        linear_backward(dy, hidden, *second.weight, second.bias, {dhidden.values, false}, {activation, before});
+        before = hidden = {};
+        if (!hidden_needs_grad) return;
+        dhidden.values = in_dtype(std::move(dhidden.values), input.type());
+        linear_backward(dhidden, input, *first.weight, first.bias, x.needs_grad() ? grad_target(x) : GradTarget());
+      });
 }
 
 }  // namespace hearth::ops

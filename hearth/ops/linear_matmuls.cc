@@ -3,41 +3,74 @@
 #include <vector>
 
 #include "hearth/base/profiler.h"
+#include "hearth/base/rounding.h"
 #include "hearth/kernels/rows/elementwise.h"
 #include "hearth/ops/weights.h"
 
 namespace hearth::ops {
 
-kernels::GemmArgs linear_forward(const Tensor& x, Parameter& weight, const Tensor& y, const Context* ctx) {
+MatmulOperand::MatmulOperand(std::int64_t row_count, std::int64_t cols, DType type, kernels::Layout memory_layout)
+    : values({memory_layout == kernels::Layout::blocks ? round_up(row_count, kernels::kBlockSide) : row_count, cols},
+             type),
+      rows(row_count),
+      layout(memory_layout) {}
+
+bool copies_input(DType type, std::int64_t tokens, std::int64_t inputs, std::int64_t outputs) {
+  constexpr std::int64_t kManyOutputs =
+      1152;  // MiniLM's query, key and value; not the 1,024 of BERT-large's projections
+  return tokens >= kManyTokens && outputs >= kManyOutputs && inputs % kernels::kBlockSide == 0 &&
+         kernels::takes_blocks(type);
+}
+
+kernels::Layout layout_between_matmuls(DType type, std::int64_t tokens, std::int64_t cols) {
+  const bool in_blocks = tokens >= kManyTokens && cols % kernels::kBlockSide == 0 && kernels::takes_blocks(type);
+  return in_blocks ? kernels::Layout::blocks : kernels::Layout::rows;
+}
+
+MatmulOperand MatmulOperand::of_input(const Context& ctx, const Op& op, const Tensor& x, const Parameter& weight) {
+  if (!weight.trainable || !ctx.needs_grad(op) || !copies_input(x.type(), x.rows(), weight.shape[1], weight.shape[0]))
+    return x;
+  const Span span("linear forward");
+  const MatmulOperand copy(x.rows(), x.row_size(), x.type(), kernels::Layout::blocks);
+  kernels::to_blocks(x.type(), x.rows(), x.row_size(), x.raw(), copy.values.raw());
+  return copy;
+}
+
+kernels::GemmArgs linear_forward(const MatmulOperand& x, Parameter& weight, const MatmulOperand& y,
+                                 const Context* ctx) {
   kernels::GemmArgs matmul;
-  matmul.m = x.rows();
+  matmul.m = x.rows;
   matmul.n = weight.shape[0];
   matmul.k = weight.shape[1];
   matmul.type = x.type();
-  matmul.a = x.raw();
+  matmul.a = x.values.raw();
   matmul.lda = matmul.k;
+  matmul.a_layout = x.layout;
   set_weights(matmul, weight, true, ctx);
   matmul.c_type = y.type();
-  matmul.c = y.raw();
+  matmul.c = y.values.raw();
   matmul.ldc = matmul.n;
+  matmul.c_layout = y.layout;
   return matmul;
 }
 
 namespace {
 
 // dW (N, K) = dy^T x, and the sums of dy (N), both over tokens.
-kernels::GemmArgs weight_grad(const Tensor& dy, const Tensor& x, Parameter& weight) {
+kernels::GemmArgs weight_grad(const MatmulOperand& dy, const MatmulOperand& x, Parameter& weight) {
   const GradTarget target = grad_target(weight);
   kernels::GemmArgs matmul;
   matmul.m = weight.shape[0];
   matmul.n = weight.shape[1];
-  matmul.k = x.rows();
+  matmul.k = x.rows;
   matmul.type = x.type();
-  matmul.a = dy.raw();
+  matmul.a = dy.values.raw();
   matmul.lda = matmul.m;
   matmul.a_transposed = true;
-  matmul.b = x.raw();
+  matmul.a_layout = dy.layout;
+  matmul.b = x.values.raw();
   matmul.ldb = matmul.n;
+  matmul.b_layout = x.layout;
   matmul.c = target.tensor.raw();
   matmul.ldc = matmul.n;
   matmul.accumulate = target.accumulate;
@@ -46,26 +79,31 @@ kernels::GemmArgs weight_grad(const Tensor& dy, const Tensor& x, Parameter& weig
 }
 
 // dx (T, K) = dy W
-kernels::GemmArgs input_grad(const Tensor& dy, Parameter& weight, const GradTarget& dx) {
+kernels::GemmArgs input_grad(const MatmulOperand& dy, Parameter& weight, const GradTarget& dx,
+                             const Activated& activated) {
   kernels::GemmArgs matmul;
-  matmul.m = dy.rows();
+  matmul.m = dy.rows;
   matmul.n = weight.shape[1];
   matmul.k = weight.shape[0];
   matmul.type = dy.type();
-  matmul.a = dy.raw();
+  matmul.a = dy.values.raw();
   matmul.lda = matmul.k;
+  matmul.a_layout = dy.layout;
   set_weights(matmul, weight, false);
   matmul.c_type = dx.tensor.type();
   matmul.c = dx.tensor.raw();
   matmul.ldc = matmul.n;
+  matmul.c_layout = activated.input.layout;
   matmul.accumulate = dx.accumulate;
+  matmul.activation = activated.activation;
+  matmul.slope_at = activated.input.values.raw();
   return matmul;
 }
 
 }  // namespace
 
-void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Parameter* bias, const GradTarget& dx,
-                     const Activated& activated) {
+void linear_backward(const MatmulOperand& dy, const MatmulOperand& x, Parameter& weight, Parameter* bias,
+                     const GradTarget& dx, const Activated& activated) {
   const Span span("linear backward");
   const bool bias_needs_grad = bias != nullptr && bias->trainable;
   std::vector<kernels::GemmArgs> matmuls;
@@ -81,14 +119,10 @@ void linear_backward(const Tensor& dy, const Tensor& x, Parameter& weight, Param
       matmuls.back().a_sums = sums;
       matmuls.back().accumulate_a_sums = target.accumulate;
     } else {
-      kernels::column_sums(dy.type(), dy.rows(), dy.row_size(), dy.raw(), dy.row_size(), sums, target.accumulate);
+      kernels::column_sums(dy.type(), dy.rows, dy.cols(), dy.values.raw(), dy.cols(), sums, target.accumulate);
     }
   }
-  if (dx.tensor.defined()) {
-    matmuls.push_back(input_grad(dy, weight, dx));
-    matmuls.back().activation = activated.activation;
-    matmuls.back().slope_at = activated.input.raw();
-  }
+  if (dx.tensor.defined()) matmuls.push_back(input_grad(dy, weight, dx, activated));
   kernels::gemm_together(matmuls);
   if (weight.trainable) weight.grad_squares = squares;
 }

@@ -40,11 +40,12 @@ bool has_bf16() { return cpu::isa() >= cpu::Isa::avx512_bf16; }
 
 constexpr AttentionImpl kEmulated{
     "amx, emulated",
-    [](const AttentionArgs& args, cpu::Isa isa) { return args.type == DType::bf16 && isa >= cpu::Isa::avx512_bf16; },
+    [](const AttentionArgs& args, cpu::Isa isa) { return args.type != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
     [](const AttentionArgs& args) { N_AVX3::amx_forward_all<EmulatedTiles>(args); },
     [](const AttentionArgs& args, const AttentionGradArgs& grads) {
       N_AVX3::amx_backward_all<EmulatedTiles>(args, grads);
-    }};
+    },
+    attention_amx_mask_bytes};
 
 TEST(AttentionAmx, PowersOfTwo) {
   if (!has_bf16()) GTEST_SKIP() << "needs AVX512-BF16, the instruction set in use is " << name_of(cpu::isa());
@@ -83,12 +84,46 @@ TEST(AttentionAmx, DropoutMasks) {
         }
 }
 
+TEST(AttentionAmx, KeepsABitPerQueryAndKey) {
+  const std::vector<std::int64_t> starts{0, 384, 384, 385, 518}, keys{384, 0, 1, 129};
+  const std::vector<std::uint32_t> samples{0, 1, 2, 3};
+  AttentionArgs args;
+  args.sequences = {starts, keys, samples};
+  args.heads = 12;
+  for (const DType type : {DType::bf16, DType::f16}) {
+    args.type = type;
+    args.dropout.p = 0;
+    EXPECT_EQ(attention_amx_mask_bytes(args), 0) << "without dropout";
+    args.dropout.p = 0.1f;
+    EXPECT_EQ(attention_amx_mask_bytes(args), 12 * (384 * 384 + 0 + 128 * 32 + 256 * 160) / 8);
+    EXPECT_EQ(attention_mask_bytes(args), cpu::isa() == cpu::Isa::amx ? attention_amx_mask_bytes(args) : 0);
+  }
+  for (const AttentionImpl& impl : attention_impls()) EXPECT_EQ(impl.mask_bytes != nullptr, impl.name == "amx");
+  args.type = DType::f32;
+  EXPECT_EQ(attention_mask_bytes(args), 0);
+}
+
+TEST(AttentionAmx, KeepsNoMasksOfLongSequences) {
+  AttentionArgs args;
+  args.type = DType::bf16;
+  args.heads = 12;
+  args.dropout.p = 0.1f;
+  const auto bytes = [&](std::int64_t length) {
+    const std::vector<std::int64_t> starts{0, 128, 128 + length}, keys{128, length};
+    const std::vector<std::uint32_t> samples{0, 1};
+    args.sequences = {starts, keys, samples};
+    return attention_amx_mask_bytes(args);
+  };
+  EXPECT_EQ(bytes(2048), 12 * (128 * 128 + 2048 * 2048) / 8);
+  EXPECT_EQ(bytes(2049), 0);
+}
+
 TEST(AttentionAmx, OnlyWhereThereAreTiles) {
   for (const cpu::Isa isa : cpu::all_isas())
     for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
       AttentionArgs args;
       args.type = type;
-      EXPECT_EQ(attention_amx_accepts(args, isa), isa == cpu::Isa::amx && type == DType::bf16)
+      EXPECT_EQ(attention_amx_accepts(args, isa), isa == cpu::Isa::amx && type != DType::f32)
           << name_of(isa) << " " << name_of(type);
     }
 }

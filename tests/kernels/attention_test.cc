@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
@@ -228,7 +229,7 @@ TEST(Attention, EveryLength) {
 }
 
 TEST(Attention, BlocksOfQueriesAndKeys) {
-  for (const DType type : {DType::f32, DType::bf16})
+  for (const DType type : kFormats)
     for (const std::int64_t length : {127, 128, 129, 192, 193, 257, 391})
       compare({.lengths = {length}, .keys = {length - 1}, .dim = 64, .type = type, .dropout = 0.1f});
 }
@@ -252,8 +253,22 @@ TEST(Attention, PaddedSequences) {
                .gap = 3});
 }
 
+// Lengths and head sizes around whole tiles, alone and before a sequence with padding.
+TEST(Attention, WholeAndPartialTiles) {
+  for (const DType type : {DType::bf16, DType::f16})
+    for (const std::int64_t length : {1, 31, 32, 33, 200})
+      for (const std::int64_t dim : {32, 48, 64})
+        compare({.lengths = {length, 40},
+                 .keys = {length, 33},
+                 .heads = 2,
+                 .dim = dim,
+                 .type = type,
+                 .dropout = 0.1f,
+                 .gap = 3});
+}
+
 TEST(Attention, LongSequence) {
-  for (const DType type : {DType::f32, DType::bf16})
+  for (const DType type : kFormats)
     compare({.lengths = {1100}, .keys = {1100}, .dim = 8, .type = type, .dropout = 0.1f});
 }
 
@@ -314,6 +329,113 @@ TEST(Attention, NanIsNotHidden) {
   });
 }
 
+// A gradient beyond fp16's range skips the step of a loss scaler, so it must not vanish on its way.
+TEST(Attention, NonFiniteGradientIsNotHidden) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
+    for (const float value : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()})
+      for (const float dropout : {0.0f, 0.1f}) {
+        SCOPED_TRACE(fmt::format("{} dropout {}", value, dropout));
+        Problem problem({.lengths = {40, 30}, .keys = {40, 30}, .dim = 48, .type = type, .dropout = dropout});
+        problem.dout.put(35, 33, value);
+        run(impl, problem);
+        const auto is_finite = [&](std::int64_t row, std::int64_t col) {
+          return std::isfinite(problem.dqkv.at(row, col));
+        };
+        for (std::int64_t d = 0; d < 48; ++d) {
+          EXPECT_FALSE(is_finite(35, d)) << "dq, column " << d;
+          EXPECT_TRUE(is_finite(34, d) && is_finite(40, d));
+          for (std::int64_t i = 0; i < 40; ++i) EXPECT_FALSE(is_finite(i, 48 + d)) << "dk, row " << i;
+          EXPECT_TRUE(is_finite(40, 48 + d) && is_finite(40, 96 + d));
+        }
+        std::int64_t hidden = 0;
+        for (std::int64_t i = 0; i < 40; ++i) hidden += is_finite(i, 96 + 33);
+        EXPECT_LE(hidden, dropout == 0 ? 0 : 20) << "dv";
+        EXPECT_TRUE(is_finite(3, 96 + 32));
+      }
+  });
+}
+
+TEST(Attention, NonFiniteInputsAreNotHidden) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
+    for (const float value : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+      SCOPED_TRACE(value);
+      Problem problem({.lengths = {40, 30}, .keys = {40, 30}, .dim = 16, .type = type});
+      problem.qkv.put(3, 32 + 5, value);  // of v: it reaches every query
+      run(impl, problem);
+      for (std::int64_t i = 0; i < 40; ++i) {
+        EXPECT_FALSE(std::isfinite(problem.out.at(i, 5)));
+        EXPECT_TRUE(std::isfinite(problem.out.at(i, 4)));
+        EXPECT_FALSE(std::isfinite(problem.dqkv.at(i, 0)));
+      }
+      EXPECT_TRUE(std::isfinite(problem.out.at(40, 5)));
+    }
+  });
+}
+
+// All queries look at one key alone, whose value is fp16's largest number: it stays finite. Divided by dropout's 1 - p
+// it is beyond the range.
+TEST(Attention, OverflowOfFp16) {
+  constexpr std::int64_t kLength = 70, kDim = 16;
+  for (const AttentionImpl& impl : fast_impls(DType::f16))
+    for (const float dropout : {0.0f, 0.5f}) {
+      SCOPED_TRACE(fmt::format("{} dropout {}", impl.name, dropout));
+      Problem problem({.lengths = {kLength}, .keys = {kLength}, .dim = kDim, .type = DType::f16, .dropout = dropout});
+      for (std::int64_t i = 0; i < kLength; ++i)
+        for (std::int64_t d = 0; d < kDim; ++d) {
+          problem.qkv.put(i, d, 200);
+          problem.qkv.put(i, kDim + d, i == 9 ? 200.0f : 0.0f);
+          problem.qkv.put(i, 2 * kDim + d, 65504);
+          problem.dout.put(i, d, 65504);
+        }
+      Problem want = problem;
+      run(impl, problem);
+      run(reference(), want);
+      std::int64_t infinities = 0;
+      for (std::int64_t i = 0; i < kLength; ++i) {
+        ASSERT_EQ(problem.out.at(i, 0), want.out.at(i, 0)) << "query " << i;
+        infinities += std::isinf(want.out.at(i, 0));
+        for (std::int64_t j = 0; j < 3 * kDim; ++j)
+          ASSERT_TRUE(std::isfinite(want.dqkv.at(i, j)) || !std::isfinite(problem.dqkv.at(i, j))) << i << " " << j;
+      }
+      EXPECT_EQ(infinities > 20, dropout > 0);
+      EXPECT_FALSE(std::isfinite(problem.dqkv.at(9, 2 * kDim))) << "dv, a sum of 70 numbers of 65504";
+    }
+}
+
+// The result is that of f32 arithmetic, rounded to fp16, also where operands of the matmuls are two bf16 parts: these
+// leave out 2^-16 of each term at most.
+TEST(Attention, Fp16IsAsExactAsItsRounding) {
+  const auto expect_rounded = [](const Matrix& got, const Matrix& want, float error, std::string_view what) {
+    for (std::int64_t i = 0; i < want.rows(); ++i)
+      for (std::int64_t j = 0; j < want.cols(); ++j)
+        ASSERT_NEAR(got.at(i, j), want.at(i, j), error + std::abs(want.at(i, j)) / 2048)
+            << what << " row " << i << " column " << j;
+  };
+  for (const AttentionImpl& impl : fast_impls(DType::f16)) {
+    SCOPED_TRACE(impl.name);
+    Setting setting{
+        .lengths = {200, 33}, .keys = {200, 31}, .heads = 2, .dim = 64, .type = DType::f16, .dropout = 0.1f};
+    Problem got(setting);
+    setting.type = DType::f32;
+    Problem want(setting);
+    const auto copy = [](const Matrix& from, Matrix& to) {
+      for (std::int64_t i = 0; i < from.rows(); ++i)
+        for (std::int64_t j = 0; j < from.cols(); ++j) to.put(i, j, from.at(i, j));
+    };
+    copy(got.qkv, want.qkv);
+    copy(got.dout, want.dout);
+    impl.forward(got.args());
+    reference().forward(want.args());
+    expect_rounded(got.out, want.out, 4e-6f, "out");
+    copy(got.out, want.out);
+    impl.backward(got.args(), got.grads());
+    reference().backward(want.args(), want.grads());
+    expect_rounded(got.dqkv, want.dqkv, 2e-5f, "gradients");
+  }
+}
+
 TEST(Attention, NanDoesNotLingerInScratch) {
   cpu::set_num_threads(1);
   for_each_fast_impl([](const AttentionImpl& impl, DType type) {
@@ -349,6 +471,94 @@ TEST(Attention, SameBitsForAnyNumberOfThreads) {
       EXPECT_EQ(many.dqkv.bytes(), one.dqkv.bytes()) << threads << " threads";
     }
     cpu::set_num_threads(0);
+  });
+}
+
+// Memory for the masks of a problem, with a guard on either side.
+class MaskMemory {
+ public:
+  MaskMemory(std::int64_t bytes, std::uint16_t fill)
+      : words_(static_cast<std::size_t>(bytes) / sizeof(std::uint16_t) + 2 * kGuard, kCanary) {
+    this->fill(fill);
+  }
+
+  std::uint16_t* data() { return words_.data() + kGuard; }
+  std::vector<std::uint16_t> contents() const { return {words_.begin() + kGuard, words_.end() - kGuard}; }
+  void fill(std::uint16_t word) { std::fill(words_.begin() + kGuard, words_.end() - kGuard, word); }
+  bool canaries_live() const {
+    const auto is_canary = [](std::uint16_t word) { return word == kCanary; };
+    return std::all_of(words_.begin(), words_.begin() + kGuard, is_canary) &&
+           std::all_of(words_.end() - kGuard, words_.end(), is_canary);
+  }
+
+ private:
+  static constexpr std::size_t kGuard = 64;
+  static constexpr std::uint16_t kCanary = 0x5a5a;
+  std::vector<std::uint16_t> words_;
+};
+
+// The implementations that keep dropout's decisions, the emulated one included.
+template <class Test>
+void for_each_impl_with_masks(const Test& test) {
+  for_each_fast_impl([&](const AttentionImpl& impl, DType type) {
+    if (impl.mask_bytes != nullptr) test(impl, type);
+  });
+}
+
+TEST(Attention, KeptMasksChangeNoBit) {
+  for_each_impl_with_masks([](const AttentionImpl& impl, DType type) {
+    std::vector<Setting> settings;
+    for (const std::int64_t length : {1, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 193, 256, 257, 391})
+      settings.push_back({.lengths = {length}, .keys = {length}, .dim = 16, .type = type, .dropout = 0.1f});
+    for (const float dropout : {0.0f, 1e-7f, 0.1f, 0.5f})
+      settings.push_back({.lengths = {40, 1, 0, 140, 7, 600, 23},
+                          .keys = {33, 1, 0, 131, 1, 513, 23},
+                          .heads = 3,
+                          .dim = 12,
+                          .type = type,
+                          .dropout = dropout,
+                          .gap = 3});
+    settings.push_back({.lengths = {}, .keys = {}, .type = type, .dropout = 0.1f});
+    for (const Setting& setting : settings) {
+      SCOPED_TRACE(setting.text());
+      Problem again(setting);
+      run(impl, again);
+      for (const int threads : {1, 8}) {
+        cpu::set_num_threads(threads);
+        Problem kept(setting);
+        const std::int64_t bytes = impl.mask_bytes(kept.args());
+        EXPECT_EQ(bytes > 0, setting.dropout > 0 && !setting.lengths.empty());
+        MaskMemory masks(bytes, 0xffff), others(bytes, 0);
+        AttentionArgs args = kept.args();
+        args.masks = others.data();
+        impl.forward(args);
+        args.masks = masks.data();
+        impl.forward(args);
+        impl.backward(args, kept.grads());
+        EXPECT_EQ(kept.out.bytes(), again.out.bytes());
+        EXPECT_EQ(kept.lse.bytes(), again.lse.bytes());
+        EXPECT_EQ(kept.dqkv.bytes(), again.dqkv.bytes());
+        EXPECT_EQ(masks.contents(), others.contents()) << "forward leaves masks unwritten";
+        EXPECT_TRUE(masks.canaries_live() && others.canaries_live());
+        EXPECT_TRUE(kept.canaries_live());
+      }
+      cpu::set_num_threads(0);
+    }
+  });
+}
+
+// P with all elements dropped has no part in dV.
+TEST(Attention, BackwardReadsTheKeptMasks) {
+  for_each_impl_with_masks([](const AttentionImpl& impl, DType type) {
+    Problem problem({.lengths = {200, 30}, .keys = {190, 30}, .heads = 2, .dim = 16, .type = type, .dropout = 0.1f});
+    AttentionArgs args = problem.args();
+    MaskMemory masks(impl.mask_bytes(args), 0xffff);
+    args.masks = masks.data();
+    impl.forward(args);
+    masks.fill(0);
+    impl.backward(args, problem.grads());
+    for (std::int64_t i = 0; i < problem.tokens; ++i)
+      for (std::int64_t j = 2 * problem.width; j < 3 * problem.width; ++j) ASSERT_EQ(problem.dqkv.at(i, j), 0);
   });
 }
 

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/sequences.h"
@@ -50,6 +55,76 @@ TEST(Dropout, KeepsItsShare) {
     const double sigma = std::sqrt(p * (1 - p) / kCount);
     EXPECT_NEAR(kept / kCount, 1 - p, 4 * sigma);
     EXPECT_NEAR(*std::max_element(y.floats(), y.floats() + kCount), 1 / (1 - p), 1e-6);
+  }
+}
+
+// Pairs of elements that Philox computes from counters and keys that differ in little, or takes from one word.
+TEST(Dropout, NeighboursAreIndependent) {
+  struct Place {
+    std::uint64_t seed = 42, step = 3, site = 5;
+    std::uint32_t sample = 0, row = 0, element = 0;
+  };
+  const std::vector<std::pair<std::string_view, void (*)(Place&)>> neighbours = {
+      {"next element", [](Place& x) { x.element += 1; }},
+      {"same lane, next word", [](Place& x) { x.element += 16; }},
+      {"other half of the word", [](Place& x) { x.element += 64; }},
+      {"next block", [](Place& x) { x.element += 128; }},
+      {"next row", [](Place& x) { x.row += 1; }},
+      {"second next row", [](Place& x) { x.row += 2; }},
+      {"next row, next element", [](Place& x) { ++x.row, ++x.element; }},
+      {"next head of attention", [](Place& x) { x.row += 65536; }},
+      {"next sample", [](Place& x) { x.sample += 1; }},
+      {"row and sample exchanged", [](Place& x) { std::swap(x.row, x.sample); }},
+      {"next site", [](Place& x) { x.site += 1; }},
+      {"next step", [](Place& x) { x.step += 1; }},
+      {"next seed", [](Place& x) { x.seed += 1; }},
+  };
+  constexpr std::uint32_t kSamples = 4, kRows = 128, kElements = 512;
+  constexpr double kCount = kSamples * kRows * kElements;
+  for (const float p : {0.1f, 0.5f}) {
+    const auto keeps = [&](const Place& x) {
+      return dropout_keeps({p, philox_key(x.seed, x.step, x.site)}, x.sample, x.row, x.element);
+    };
+    const double share = 1 - Dropout{p, {}}.threshold() / 65536.0;
+    for (const auto& [name, move] : neighbours) {
+      double product = 0;
+      for (std::uint32_t sample = 1000; sample < 1000 + kSamples; ++sample)
+        for (std::uint32_t row = 0; row < kRows; ++row)
+          for (std::uint32_t element = 0; element < kElements; ++element) {
+            const Place here{.sample = sample, .row = row, .element = element};
+            Place there = here;
+            move(there);
+            product += (keeps(here) - share) * (keeps(there) - share);
+          }
+      const double correlation = product / kCount / (share * (1 - share));
+      EXPECT_LT(std::abs(correlation), 5 / std::sqrt(kCount)) << name << ", p " << p;
+    }
+  }
+}
+
+// Each lane, word and half of a block on its own, and each row.
+TEST(Dropout, KeepsItsShareEverywhere) {
+  constexpr std::uint32_t kRows = 4096, kElements = 256;
+  for (const float p : {0.1f, 0.5f}) {
+    const Dropout dropout{p, philox_key(42, 1, 0)};
+    const double share = 1 - dropout.threshold() / 65536.0;
+    std::vector<double> of_element(kElements);
+    double all = 0;
+    const auto expect_share = [&](double kept, double count, std::string_view what) {
+      EXPECT_NEAR(kept / count, share, 5 * std::sqrt(share * (1 - share) / count)) << what << ", p " << p;
+    };
+    for (std::uint32_t row = 0; row < kRows; ++row) {
+      double of_row = 0;
+      for (std::uint32_t element = 0; element < kElements; ++element) {
+        const bool kept = dropout_keeps(dropout, 7, row, element);
+        of_row += kept;
+        of_element[element] += kept;
+      }
+      all += of_row;
+      expect_share(of_row, kElements, "a row");
+    }
+    for (const double kept : of_element) expect_share(kept, kRows, "an element");
+    expect_share(all, double{kRows} * kElements, "all");
   }
 }
 

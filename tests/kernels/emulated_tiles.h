@@ -44,22 +44,21 @@ class EmulatedTiles {
   static float value(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
   static void load_left(const std::uint16_t* left, std::int64_t pitch, std::int64_t next_rows) {
-    for (int m = 0; m < 32; ++m) std::copy_n(left + m / 16 * next_rows + m % 16 * pitch, 32, left_ + 32 * m);
+    for (int m = 0; m < 32; ++m)
+      for (int k = 0; k < 32; ++k) left_[32 * m + k] = value(left[m / 16 * next_rows + m % 16 * pitch + k]);
   }
-  static void load_right(const std::uint16_t* right) { std::copy_n(right, 2 * 512, right_); }
+  static void load_right(const std::uint16_t* right) {
+    for (int k = 0; k < 32; ++k)
+      for (int n = 0; n < 32; ++n) right_[32 * k + n] = value(right[n / 16 * 512 + k / 2 * 32 + 2 * (n % 16) + k % 2]);
+  }
   static void multiply_loaded() {
     for (int m = 0; m < 32; ++m)
-      for (int k = 0; k < 16; ++k)
-        for (int n = 0; n < 32; ++n) {
-          const std::uint16_t* a = left_ + 32 * m + 2 * k;
-          const std::uint16_t* b = right_ + n / 16 * 512 + k * 32 + 2 * (n % 16);
-          sums_[32 * m + n] += value(a[0]) * value(b[0]);
-          sums_[32 * m + n] += value(a[1]) * value(b[1]);
-        }
+      for (int k = 0; k < 32; ++k)
+        for (int n = 0; n < 32; ++n) sums_[32 * m + n] += left_[32 * m + k] * right_[32 * k + n];
   }
 
   static inline thread_local float sums_[32 * 32];
-  static inline thread_local std::uint16_t left_[2 * 512], right_[2 * 512];
+  static inline thread_local float left_[32 * 32], right_[32 * 32];  // (rows, k), (k, columns)
   static inline thread_local bool live_ = false;
 };
 

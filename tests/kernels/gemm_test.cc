@@ -153,9 +153,13 @@ void expect_result(const Matrix& c, Size size, const Sums& sums, double term_err
 std::vector<GemmImpl> impls_for(DType type, Size size) {
   std::vector<GemmImpl> impls(gemm_impls().begin(), gemm_impls().end());
   if ((size.m + 31) / 32 * 32 * size.n * size.k < 20'000'000)
-    impls.push_back({"amx emulated",
-                     [](DType format, cpu::Isa isa) { return format != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
-                     amx::run_together<EmulatedTiles>, false, amx_packed_bytes, amx_pack});
+    impls.push_back(
+        {.name = "amx emulated",
+         .accepts = [](DType format, cpu::Isa isa) { return format != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
+         .run = amx::run_together<EmulatedTiles>,
+         .takes_bf16_blocks = true,
+         .packed_bytes = amx_packed_bytes,
+         .pack = amx_pack});
   std::erase_if(impls, [&](const GemmImpl& impl) { return !impl.accepts(type, cpu::isa()); });
   return impls;
 }
@@ -213,6 +217,7 @@ TEST(Gemm, LongSumsWithSmallOutputsAreRight) {
       expect_plain_product({type, size, true, false});
       expect_plain_product({type, {2, 40, size.k}, true, false});
       expect_plain_product({type, {2, 100, size.k}, false, true});
+      expect_plain_product({type, {40, 100, size.k}, false, true});
     }
 }
 
@@ -308,7 +313,7 @@ TEST(Gemm, EveryEndOfAProductIsRight) {
   const OneThread one_thread;
   for (const DType type : kFormats)
     for (const bool b_transposed : {false, true})
-      for (const Size size : {Size{1, 1, 1}, Size{19, 258, 24}}) {
+      for (const Size size : {Size{1, 1, 1}, Size{19, 258, 24}, Size{70, 40, 64}}) {
         Operands operands(type, size, false, b_transposed);
         const Sums sums = operands.sums();
         for (const GemmImpl& impl : impls_for(type, size))
@@ -322,7 +327,7 @@ TEST(Gemm, MultipliesByTheSlopeOfAnActivation) {
   for (const DType type : kFormats)
     for (const DType c_type : {DType::f32, type})
       for (const Activation activation : {Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::tanh})
-        for (const Size size : {Size{1, 1, 1}, Size{19, 258, 24}}) {
+        for (const Size size : {Size{1, 1, 1}, Size{19, 258, 24}, Size{70, 40, 64}}) {
           Operands operands(type, size, false, false);
           const Sums sums = operands.sums();
           for (const GemmImpl& impl : impls_for(type, size)) {

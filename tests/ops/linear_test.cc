@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hearth/base/error.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/ops/embedding.h"
 #include "hearth/ops/grad.h"
 #include "tests/ops/op_case.h"
@@ -57,6 +58,15 @@ TEST(Linear, GivesLogitsOfF32FromNarrowInputs) {
   expect_near(run(narrow).y, run(test).y, 1e-6, "the logits, of exact operands");
 }
 
+// So many tokens and outputs that the input is copied into blocks, where the matmul takes them.
+TEST(Linear, IsCloseWithManyTokensAndOutputs) {
+  OpCase test;
+  test.inputs = {{"x", {1100, 32}}};
+  test.parameters = {{"weight", {1152, 32}, 0.3f}, {"bias", {1152}}};
+  test.op = [](Context& ctx, auto x, auto p) { return linear(ctx, x[0], *p[0], p[1]); };
+  expect_close_in_narrow_formats(test, 3);
+}
+
 TEST(Linear, AddsItsGradientsToWhatTheOtherUsesGave) {
   OpCase test;
   test.inputs = {{"x", {12, 16}}};
@@ -71,17 +81,18 @@ TEST(Linear, AddsItsGradientsToWhatTheOtherUsesGave) {
   expect_derivative(test);
 }
 
-OpCase feed_forward_case(Activation activation, bool has_bias) {
+OpCase feed_forward_case(Activation activation, bool has_bias, std::int64_t tokens = 12, std::int64_t inputs = 16,
+                         std::int64_t width = 19) {
   OpCase test;
-  test.inputs = {{"x", {12, 16}}};
-  test.parameters = {{"first", {19, 16}, 0.3f}, {"second", {7, 19}, 0.3f}};
-  if (has_bias) test.parameters.insert(test.parameters.end(), {{"first bias", {19}}, {"second bias", {7}}});
+  test.inputs = {{"x", {tokens, inputs}}};
+  test.parameters = {{"first", {width, inputs}, 0.3f}, {"second", {7, width}, 0.3f}};
+  if (has_bias) test.parameters.insert(test.parameters.end(), {{"first bias", {width}}, {"second bias", {7}}});
   test.op = [=](Context& ctx, auto x, auto p) {
     return feed_forward(ctx, x[0], {p[0], has_bias ? p[2] : nullptr}, activation, {p[1], has_bias ? p[3] : nullptr});
   };
   test.formula = [=](const Context&, auto a) {
     const formula::Numbers none;
-    return formula::linear(formula::linear(a[0], a[1], 16, has_bias ? a[3] : none, activation), a[2], 19,
+    return formula::linear(formula::linear(a[0], a[1], inputs, has_bias ? a[3] : none, activation), a[2], width,
                            has_bias ? a[4] : none, Activation::none);
   };
   return test;
@@ -100,18 +111,36 @@ TEST(FeedForward, IsCloseInNarrowFormats) {
     expect_close_in_narrow_formats(feed_forward_case(activation, true), 4);
 }
 
-TEST(FeedForward, IsTwoLinearLayers) {
-  OpCase two = feed_forward_case(Activation::gelu, true);
-  two.op = [](Context& ctx, auto x, auto p) {
-    return linear(ctx, linear(ctx, x[0], *p[0], p[2], Activation::gelu), *p[1], p[3]);
-  };
-  EXPECT_EQ(run(feed_forward_case(Activation::gelu, true)).y, run(two).y);
+// 1,100 tokens: on AMX what lies between the layers is in blocks, and so is a copy of the input if the first layer has
+// many outputs.
+TEST(FeedForward, IsCloseInNarrowFormatsWithManyTokens) {
+  for (const std::int64_t width : {96, 1152})
+    expect_close_in_narrow_formats(feed_forward_case(Activation::gelu, true, 1100, 32, width), 4);
 }
 
-TEST(FeedForward, NeedsNoInputOfTheActivationIfOnlyTheSecondLayerTrains) {
+TEST(FeedForward, IsTwoLinearLayers) {
+  for (const std::int64_t tokens : {45, 1100})
+    for (const std::int64_t width : {19, 96})
+      for (const DType type : {DType::f32, DType::bf16}) {
+        OpCase one = feed_forward_case(Activation::gelu, true, tokens, 32, width);
+        one.input_type = type;
+        OpCase two = one;
+        two.op = [](Context& ctx, auto x, auto p) {
+          return linear(ctx, linear(ctx, x[0], *p[0], p[2], Activation::gelu), *p[1], p[3]);
+        };
+        EXPECT_EQ(run(one).y, run(two).y) << tokens << " tokens, width " << width << " in " << name_of(type);
+      }
+}
+
+class FeedForwardWithFrozenLayers : public testing::TestWithParam<std::pair<std::int64_t, DType>> {};
+INSTANTIATE_TEST_SUITE_P(Sizes, FeedForwardWithFrozenLayers,
+                         testing::Values(std::pair{12, DType::f32}, std::pair{1100, DType::bf16}));
+
+TEST_P(FeedForwardWithFrozenLayers, NeedsNoInputOfTheActivationIfOnlyTheSecondLayerTrains) {
+  const auto [tokens, type] = GetParam();
   ParameterStore store;
   const std::vector<std::pair<std::string, Shape>> arrays{
-      {"first.weight", {300, 16}}, {"first.bias", {300}}, {"second.weight", {7, 300}}, {"second.bias", {7}}};
+      {"first.weight", {320, 32}}, {"first.bias", {320}}, {"second.weight", {7, 320}}, {"second.bias", {7}}};
   std::vector<Parameter*> p;
   for (const auto& [name, shape] : arrays) p.push_back(&store.add({{name, shape, 0}}));
   store.freeze([](std::string_view name) { return name.starts_with("first"); });
@@ -120,14 +149,15 @@ TEST(FeedForward, NeedsNoInputOfTheActivationIfOnlyTheSecondLayerTrains) {
   Tape tape;
   Context ctx;
   ctx.tape = &tape;
-  const Tensor x({12, 16}, DType::f32);
-  std::fill_n(x.data<float>(), x.size(), 0.1f);
+  ctx.compute = type;
+  const Tensor x({tokens, 32}, type);
+  kernels::fill(type, x.size(), 0.1f, x.raw());
   const Var y = feed_forward(ctx, Var(x), {p[0], p[1]}, Activation::gelu, {p[2], p[3]});
-  Tensor dy(y.value().shape(), DType::f32);
-  std::fill_n(dy.data<float>(), dy.size(), 1.0f);
+  Tensor dy(y.value().shape(), type);
+  kernels::fill(type, dy.size(), 1.0f, dy.raw());
   tape.backward_from(y, dy);
   EXPECT_FALSE(p[0]->grad.defined());
-  EXPECT_EQ(p[3]->grad.data<float>()[0], 12);
+  EXPECT_EQ(p[3]->grad.data<float>()[0], tokens);
   EXPECT_GT(p[2]->grad.data<float>()[0], 0);
 }
 

@@ -13,7 +13,7 @@
 namespace hearth::kernels {
 
 bool attention_amx_accepts(const AttentionArgs& args, cpu::Isa isa) {
-  return args.type == DType::bf16 && isa == cpu::Isa::amx;
+  return (args.type == DType::bf16 || args.type == DType::f16) && isa == cpu::Isa::amx;
 }
 
 void attention_amx_forward(const AttentionArgs& args) { N_AVX3::amx_forward_all<amx::Tiles>(args); }
@@ -21,6 +21,8 @@ void attention_amx_forward(const AttentionArgs& args) { N_AVX3::amx_forward_all<
 void attention_amx_backward(const AttentionArgs& args, const AttentionGradArgs& grads) {
   N_AVX3::amx_backward_all<amx::Tiles>(args, grads);
 }
+
+std::int64_t attention_amx_mask_bytes(const AttentionArgs& args) { return KeptMasks::bytes(args); }
 
 }  // namespace hearth::kernels
 #endif

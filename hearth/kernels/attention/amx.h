@@ -4,10 +4,12 @@
 
 namespace hearth::kernels {
 
-// Blocked attention with AMX bf16 tiles. Sums and softmax are f32. The probabilities (before the division by their sum)
-// and dS are rounded to bf16 before they are multiplied.
+// Blocked attention with AMX bf16 tiles, in bf16 and fp16. Sums and softmax are f32. In bf16 the probabilities (before
+// the division by their sum) and dS are rounded to bf16 before they are multiplied. In fp16 each operand, these two
+// included, is the sum of two bf16 parts; of the four products of parts the smallest is left out.
 bool attention_amx_accepts(const AttentionArgs&, cpu::Isa);
 void attention_amx_forward(const AttentionArgs&);
 void attention_amx_backward(const AttentionArgs&, const AttentionGradArgs&);
+std::int64_t attention_amx_mask_bytes(const AttentionArgs&);
 
 }  // namespace hearth::kernels

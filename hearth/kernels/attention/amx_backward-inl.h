@@ -1,4 +1,5 @@
-// Backward of attention on AMX tiles. `Tiles` is the processor's tile unit or, in tests, an emulation of it.
+// Backward of attention on AMX tiles. `Tiles` is the processor's tile unit or, in tests, an emulation of it. `T` is
+// BFloat16 or Float16.
 //
 // With S = scale Q K^T, P = softmax(S), M dropout's mask (0 or 1 / (1 - p)) and O = (M P) V, the gradients are
 //   dV = (M P)^T dO         dP = dO V^T        delta = the row sums of dO O, which equal those of P M dP
@@ -10,16 +11,16 @@
 //   for each block of 128 keys:
 //     pack_keys            K, V, K^T
 //     for each block of 256 queries:
-//       fill_masks         dropout's bits, the same as in forward
-//       compute_gradients  S^T = K Q^T and dP^T = V dO^T, 32 x 32 at a time; from them P^T and dS^T as bf16 panels
+//       block_masks        dropout's bits: those that forward kept, or the same once more
+//       compute_gradients  S^T = K Q^T and dP^T = V dO^T, 32 x 32 at a time; from them P^T and dS^T as panels
 //       multiply_gradients dV += P^T dO, dK += dS^T Q, dQ^T += K^T dS^T
-//     store_keys           dK, dV of the block, rounded to bf16
+//     store_keys           dK, dV of the block, rounded to T
 //   store_queries          dQ, transposed back
 //
 // Scores are kept transposed, (keys, queries). P^T and dS^T are then left operands of dV and dK as they are, and the
 // same dS^T with neighbouring keys interleaved ("pairs", "zipped") is the right operand of dQ^T. Interleaving permutes
 // the queries within 128-bit lanes; zipped_column (gemm/amx_pack.h) says which query a column holds, and
-// store_queries puts it back. "left", "right", "panel" and "tile" are those of gemm_amx-inl.h.
+// store_queries puts it back. "left", "right", "panel" and "tile" are those of gemm/amx-inl.h.
 
 #if defined(HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_AMX_BACKWARD_INL_H_
@@ -39,59 +40,62 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
 // Keys and queries per block: enough to pay for loading and storing the sums, and few enough that P and dS of a block
-// (64 KiB each, and as much for the zipped dS) stay in the L2 cache. 128 is also the block of dropout's random numbers.
+// (64 KiB each in bf16, twice that in fp16, and as much for the zipped dS) stay in the L2 cache. 128 is also the block
+// of dropout's random numbers.
 inline constexpr std::int64_t kAmxKeys = kDropoutBlock, kAmxQueries = 256;
 
-// Scratch of one task. Panels are bf16, matrices f32.
+// Scratch of one task. Matrices are f32.
+template <class T>
 struct AmxBackwardBuffers {
   // All queries of the sequence.
-  Panels q_right, dout_right;  // right: (dim, queries)
-  Panels q_pairs, dout_pairs;  // right: (queries, dim)
-  float *lse, *minus_delta;    // per query; lse as a base-2 logarithm
-  Matrix dq;                   // (dim, queries), queries in zipped order
+  Panels<T> q_right, dout_right;  // right: (dim, queries)
+  Panels<T> q_pairs, dout_pairs;  // right: (queries, dim)
+  float *lse, *minus_delta;       // per query; lse as a base-2 logarithm
+  Matrix dq;                      // (dim, queries), queries in zipped order
 
   // One block of keys, and of queries where they are named.
-  Panels k, v;           // left: (keys, dim)
-  Panels k_transposed;   // left: (dim, keys)
-  Matrix dk, dv;         // (keys, dim)
-  Matrix s[2], dp[2];    // (32 keys, 32 queries)
-  Panels p, ds;          // left: (keys, queries)
-  Panels ds_pairs;       // right: (keys, queries)
-  std::uint16_t* masks;  // (keys / 16, queries)
-  Matrix some_dq;        // (16 queries, dim): dq being transposed
+  Panels<T> k, v;          // left: (keys, dim)
+  Panels<T> k_transposed;  // left: (dim, keys)
+  Matrix dk, dv;           // (keys, dim)
+  Matrix s[2], dp[2];      // (32 keys, 32 queries)
+  Panels<T> p, ds;         // left: (keys, queries)
+  Panels<T> ds_pairs;      // right: (keys, queries)
+  std::uint16_t* masks;    // (keys / 16, queries), unless forward kept them
+  Matrix some_dq;          // (16 queries, dim): dq being transposed
 
   AmxBackwardBuffers(BufferCutter& cutter, std::int64_t length, std::int64_t dim)
-      : q_right(carve_panels(cutter, length, dim)),
-        dout_right(carve_panels(cutter, length, dim)),
-        q_pairs(carve_panels(cutter, dim, length)),
-        dout_pairs(carve_panels(cutter, dim, length)),
+      : q_right(carve_panels<T>(cutter, length, dim)),
+        dout_right(carve_panels<T>(cutter, length, dim)),
+        q_pairs(carve_panels<T>(cutter, dim, length)),
+        dout_pairs(carve_panels<T>(cutter, dim, length)),
         lse(cutter.floats(padded(length))),
         minus_delta(cutter.floats(padded(length))),
         dq(cutter, padded(dim), padded(length)),
-        k(carve_panels(cutter, kAmxKeys, dim)),
-        v(carve_panels(cutter, kAmxKeys, dim)),
-        k_transposed(carve_panels(cutter, dim, kAmxKeys)),
+        k(carve_panels<T>(cutter, kAmxKeys, dim)),
+        v(carve_panels<T>(cutter, kAmxKeys, dim)),
+        k_transposed(carve_panels<T>(cutter, dim, kAmxKeys)),
         dk(cutter, kAmxKeys, padded(dim)),
         dv(cutter, kAmxKeys, padded(dim)),
         s{{cutter.floats(kSide * kSide), kSide}, {cutter.floats(kSide * kSide), kSide}},
         dp{{cutter.floats(kSide * kSide), kSide}, {cutter.floats(kSide * kSide), kSide}},
-        p(carve_panels(cutter, kAmxKeys, kAmxQueries)),
-        ds(carve_panels(cutter, kAmxKeys, kAmxQueries)),
-        ds_pairs(carve_panels(cutter, kAmxQueries, kAmxKeys)),
+        p(carve_panels<T>(cutter, kAmxKeys, kAmxQueries)),
+        ds(carve_panels<T>(cutter, kAmxKeys, kAmxQueries)),
+        ds_pairs(carve_panels<T>(cutter, kAmxQueries, kAmxKeys)),
         masks(carve_masks(cutter, kMasksOfBlock * kAmxQueries)),
         some_dq(cutter, kLanes, padded(dim)) {}
 };
 
-template <class Tiles>
+template <class Tiles, class T>
 class AmxBackward {
  public:
   AmxBackward(const AttentionArgs& args, const AttentionGradArgs& grads, const AttentionUnit& unit,
-              std::int64_t longest)
+              const QueryMasks& kept_masks, std::int64_t longest)
       : args_(args),
         grads_(grads),
         head_{args, unit.sequence, unit.head},
+        kept_masks_(kept_masks),
         dim_panels_(amx::panels_of(head_.dim)),
-        buffers_(attention_scratch<AmxBackwardBuffers>(longest, head_.dim)) {}
+        buffers_(attention_scratch<AmxBackwardBuffers<T>>(longest, head_.dim)) {}
 
   void run() const {
     pack_queries();
@@ -101,8 +105,7 @@ class AmxBackward {
       const DropoutMasks dropout(args_.dropout, head_.sample(), static_cast<std::uint32_t>(j / kDropoutBlock));
       for (std::int64_t i = 0; i < head_.length; i += kAmxQueries) {
         const std::int64_t queries = std::min(kAmxQueries, head_.length - i);
-        fill_masks(dropout, i, queries);
-        compute_gradients(keys, i, queries);
+        compute_gradients(keys, i, queries, block_masks(dropout, j, i, queries));
         multiply_gradients(keys, i, queries, j > 0);
       }
       store_keys(j, keys);
@@ -110,19 +113,19 @@ class AmxBackward {
     store_queries();
     // Padding tokens are queries but no keys: their dK and dV are zero.
     for (std::int64_t j = head_.keys; j < head_.length; ++j) {
-      std::fill_n(head_.row<BFloat16>(grads_.dk, j, grads_.dstride), head_.dim, BFloat16());
-      std::fill_n(head_.row<BFloat16>(grads_.dv, j, grads_.dstride), head_.dim, BFloat16());
+      std::fill_n(head_.row<T>(grads_.dk, j, grads_.dstride), head_.dim, T());
+      std::fill_n(head_.row<T>(grads_.dv, j, grads_.dstride), head_.dim, T());
     }
   }
 
  private:
-  HeadRows rows(const void* data, std::int64_t first, std::int64_t stride, std::int64_t count) const {
-    return {head_.row<BFloat16>(data, first, stride), stride, count, head_.dim};
+  HeadRows<T> rows(const void* data, std::int64_t first, std::int64_t stride, std::int64_t count) const {
+    return {head_.row<T>(data, first, stride), stride, count, head_.dim};
   }
 
   HWY_NOINLINE void pack_queries() const {
     const std::int64_t length = head_.length;
-    const HeadRows q = rows(args_.q, 0, args_.stride, length), dout = rows(grads_.dout, 0, head_.width, length);
+    const HeadRows<T> q = rows(args_.q, 0, args_.stride, length), dout = rows(grads_.dout, 0, head_.width, length);
     q.pack_right(buffers_.q_right);
     q.pack_right_transposed(buffers_.q_pairs);
     dout.pack_right(buffers_.dout_right);
@@ -130,7 +133,7 @@ class AmxBackward {
     for (std::int64_t i = 0; i < length; ++i) {
       buffers_.lse[i] = head_.lse(i) * kLog2E;
       buffers_.minus_delta[i] =
-          -dot_row(dout.data + i * head_.width, head_.row<const BFloat16>(args_.out, i, head_.width), head_.dim);
+          -dot_row(dout.data + i * head_.width, head_.row<const T>(args_.out, i, head_.width), head_.dim);
     }
     // Up to whole panels. The packed dout is 0 there, so whatever P these queries get adds nothing.
     std::fill(buffers_.lse + length, buffers_.lse + padded(length), 0.0f);
@@ -138,27 +141,33 @@ class AmxBackward {
   }
 
   void pack_keys(std::int64_t first, std::int64_t keys) const {
-    const HeadRows k = rows(args_.k, first, args_.stride, keys), v = rows(args_.v, first, args_.stride, keys);
+    const HeadRows<T> k = rows(args_.k, first, args_.stride, keys), v = rows(args_.v, first, args_.stride, keys);
     k.pack_left(buffers_.k);
     v.pack_left(buffers_.v);
     k.pack_left_transposed(buffers_.k_transposed);
   }
 
-  HWY_NOINLINE void fill_masks(const DropoutMasks& dropout, std::int64_t first, std::int64_t queries) const {
-    if (!args_.dropout.active())
-      std::fill_n(buffers_.masks, kMasksOfBlock * kAmxQueries, std::uint16_t{0xffff});
+  // The masks of a block: as forward kept them, or computed again.
+  QueryMasks block_masks(const DropoutMasks& dropout, std::int64_t first_key, std::int64_t first_query,
+                         std::int64_t queries) const {
+    if (kept_masks_.data != nullptr)
+      return {kept_masks_.data + first_key / 16 * kept_masks_.step + first_query, kept_masks_.step};
+    const QueryMasks masks{buffers_.masks, kAmxQueries};
+    if (args_.dropout.active())
+      fill_masks(dropout, head_, first_query, queries, masks);
     else
-      for (std::int64_t i = 0; i < queries; ++i)
-        dropout.of_row(head_.dropout_row(first + i), buffers_.masks + i, kAmxQueries);
+      std::fill_n(masks.data, kMasksOfBlock * kAmxQueries, std::uint16_t{0xffff});
+    return masks;
   }
 
   // P and dS of a block of keys and queries, written as the operands of multiply_gradients. The vector units work on
   // one 32 x 32 block while the tile unit multiplies the next, so s and dp are two buffers each, used in turn.
-  void compute_gradients(std::int64_t keys, std::int64_t first_query, std::int64_t queries) const {
+  void compute_gradients(std::int64_t keys, std::int64_t first_query, std::int64_t queries,
+                         const QueryMasks& masks) const {
     const std::int64_t key_panels = amx::panels_of(keys), blocks = amx::panels_of(queries) * key_panels;
     for (std::int64_t block = 0; block <= blocks; ++block) {
       if (block < blocks) multiply_scores(block, block / key_panels + first_query / kSide, block % key_panels);
-      if (block > 0) finish_scores(block - 1, first_query, keys, key_panels);
+      if (block > 0) finish_scores(block - 1, first_query, keys, key_panels, masks);
     }
   }
 
@@ -170,18 +179,19 @@ class AmxBackward {
                                 buffers_.dout_right.from(query_panel, 0), dp.data, dp.pitch, false);
   }
 
-  void finish_scores(std::int64_t block, std::int64_t first_query, std::int64_t keys, std::int64_t key_panels) const {
+  void finish_scores(std::int64_t block, std::int64_t first_query, std::int64_t keys, std::int64_t key_panels,
+                     const QueryMasks& masks) const {
     const std::int64_t i = block / key_panels, j = block % key_panels, query_panel = first_query / kSide + i;
     const GradientBlock gradient{buffers_.s[block % 2].data,
                                  buffers_.dp[block % 2].data,
                                  buffers_.lse + query_panel * kSide,
                                  buffers_.minus_delta + query_panel * kSide,
-                                 buffers_.masks + j * kSide / 16 * kAmxQueries + i * kSide,
-                                 kAmxQueries,
+                                 masks.data + j * kSide / 16 * masks.step + i * kSide,
+                                 masks.step,
                                  buffers_.p.at(j, i),
                                  buffers_.ds.at(j, i),
                                  buffers_.ds_pairs.at(i, j)};
-    gradient_block(gradient, keys - j * kSide, args_.scale * kLog2E, args_.dropout.scale());
+    gradient_block<T>(gradient, keys - j * kSide, args_.scale * kLog2E, args_.dropout.scale());
   }
 
   // dV and dK accumulate over the blocks of queries, dQ over the blocks of keys.
@@ -199,10 +209,9 @@ class AmxBackward {
 
   HWY_NOINLINE void store_keys(std::int64_t first, std::int64_t keys) const {
     for (std::int64_t r = 0; r < keys; ++r) {
-      store_rounded(buffers_.dk.row(r), head_.dim, args_.scale,
-                    head_.row<BFloat16>(grads_.dk, first + r, grads_.dstride));
+      store_rounded(buffers_.dk.row(r), head_.dim, args_.scale, head_.row<T>(grads_.dk, first + r, grads_.dstride));
       store_rounded(buffers_.dv.row(r), head_.dim, args_.dropout.scale(),
-                    head_.row<BFloat16>(grads_.dv, first + r, grads_.dstride));
+                    head_.row<T>(grads_.dv, first + r, grads_.dstride));
     }
   }
 
@@ -216,7 +225,7 @@ class AmxBackward {
       for (std::int64_t c = 0; c < kLanes; ++c) {
         const std::int64_t query = amx::zipped_column(column + c);
         if (query < head_.length)
-          store_rounded(some.row(c), head_.dim, args_.scale, head_.row<BFloat16>(grads_.dq, query, grads_.dstride));
+          store_rounded(some.row(c), head_.dim, args_.scale, head_.row<T>(grads_.dq, query, grads_.dstride));
       }
     }
   }
@@ -224,8 +233,9 @@ class AmxBackward {
   const AttentionArgs& args_;
   const AttentionGradArgs& grads_;
   const AttentionHead head_;
+  const QueryMasks kept_masks_;
   std::int64_t dim_panels_;
-  AmxBackwardBuffers buffers_;
+  AmxBackwardBuffers<T> buffers_;
   Tiles tiles_;
 };
 
@@ -234,8 +244,13 @@ template <class Tiles>
 void amx_backward_all(const AttentionArgs& args, const AttentionGradArgs& grads) {
   const std::int64_t longest = longest_sequence(args.sequences);
   const auto units = attention_units(args.sequences, args.heads, longest);
-  cpu::parallel_for(static_cast<std::int64_t>(units.size()),
-                    [&](std::int64_t i) { AmxBackward<Tiles>(args, grads, units[i], longest).run(); });
+  const KeptMasks masks(args);
+  visit_16_bits(args.type, [&](auto value) {
+    cpu::parallel_for(static_cast<std::int64_t>(units.size()), [&](std::int64_t i) {
+      const QueryMasks kept = masks.of(units[i].sequence, units[i].head);
+      AmxBackward<Tiles, decltype(value)>(args, grads, units[i], kept, longest).run();
+    });
+  });
 }
 
 }  // namespace hearth::kernels::HWY_NAMESPACE

@@ -1,5 +1,6 @@
 // The element-wise steps of attention on AMX, between its matmuls: softmax, dropout and their gradients in AVX-512 on
-// 32 x 32 blocks of scores. Results are written as bf16 panels, ready to be operands of the next matmul.
+// 32 x 32 blocks of scores. Results are written as panels, ready to be operands of the next matmul: as bf16 numbers or,
+// in fp16, as two bf16 parts each, like all operands in fp16 (gemm/amx_pack.h). `T` is BFloat16 or Float16.
 
 #if defined(HEARTH_KERNELS_ATTENTION_AMX_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_AMX_ROWS_INL_H_
@@ -9,10 +10,15 @@
 #endif
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
+#include "hearth/base/dtype.h"
 #include "hearth/base/rounding.h"
+#include "hearth/kernels/attention/head.h"
+#include "hearth/kernels/attention/kept_masks.h"
 #include "hearth/kernels/attention/rows-inl.h"
 #include "hearth/kernels/rows/dropout_masks-inl.h"
 #include "hearth/kernels/simd/amx_tiles.h"
@@ -22,15 +28,26 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
 inline constexpr std::int64_t kSide = amx::kPanel;  // rows and columns of a block of scores
-using amx::Panels;
+template <class T>
+using Panels = amx::Panels<dtype_of<T>>;
 
 inline constexpr float kLog2E = 1.44269504089f, kLn2 = 0.693147180560f;
 inline constexpr std::int64_t kMasksOfBlock = kDropoutBlock / 16;
 
 inline std::int64_t padded(std::int64_t size) { return round_up(size, kSide); }
 
-HWY_INLINE Panels carve_panels(BufferCutter& cutter, std::int64_t size, std::int64_t k) {
-  const std::int64_t elements = amx::panels_of(size) * amx::panel_elements(DType::bf16, k);
+// Calls visitor(T()) with the C++ type T of a dtype of 16 bits.
+template <class Visitor>
+void visit_16_bits(DType type, const Visitor& visitor) {
+  if (type == DType::f16)
+    visitor(Float16());
+  else
+    visitor(BFloat16());
+}
+
+template <class T>
+HWY_INLINE Panels<T> carve_panels(BufferCutter& cutter, std::int64_t size, std::int64_t k) {
+  const std::int64_t elements = amx::panels_of(size) * amx::panel_elements(dtype_of<T>, k);
   return {reinterpret_cast<std::uint16_t*>(cutter.floats(elements / 2)), amx::blocks_of(k)};
 }
 
@@ -38,24 +55,33 @@ HWY_INLINE std::uint16_t* carve_masks(BufferCutter& cutter, std::int64_t count) 
   return reinterpret_cast<std::uint16_t*>(cutter.floats((count + 1) / 2));
 }
 
+// The masks of one block of 128 keys and `queries` queries from `first` on, zero up to whole panels of queries.
+inline HWY_NOINLINE void fill_masks(const DropoutMasks& dropout, const AttentionHead& head, std::int64_t first,
+                                    std::int64_t queries, const QueryMasks& to) {
+  for (std::int64_t i = 0; i < queries; ++i) dropout.of_row(head.dropout_row(first + i), to.data + i, to.step);
+  for (std::int64_t row = 0; row < kMasksOfBlock; ++row)
+    std::fill(to.data + row * to.step + queries, to.data + row * to.step + padded(queries), std::uint16_t{0});
+}
+
 // Rows of one head: `count` positions of `dim` numbers each.
+template <class T>
 struct HeadRows {
-  const BFloat16* data;
+  const T* data;
   std::int64_t stride, count, dim;
 
   // Operands whose k is the head's dimension.
-  void pack_left(const Panels& to) const { pack(amx::pack_left, along_dim(), to); }    // (positions, dim)
-  void pack_right(const Panels& to) const { pack(amx::pack_right, along_dim(), to); }  // (dim, positions)
+  void pack_left(const Panels<T>& to) const { pack(amx::pack_left, along_dim(), to); }    // (positions, dim)
+  void pack_right(const Panels<T>& to) const { pack(amx::pack_right, along_dim(), to); }  // (dim, positions)
 
   // Operands whose k is the position.
-  void pack_left_transposed(const Panels& to) const { pack(amx::pack_left, along_positions(), to); }
-  void pack_right_transposed(const Panels& to) const { pack(amx::pack_right, along_positions(), to); }
+  void pack_left_transposed(const Panels<T>& to) const { pack(amx::pack_left, along_positions(), to); }
+  void pack_right_transposed(const Panels<T>& to) const { pack(amx::pack_right, along_positions(), to); }
 
  private:
-  amx::Operand along_dim() const { return {data, DType::bf16, false, stride, true, count, dim}; }
-  amx::Operand along_positions() const { return {data, DType::bf16, false, stride, false, dim, count}; }
+  amx::Operand along_dim() const { return {data, dtype_of<T>, false, stride, true, count, dim}; }
+  amx::Operand along_positions() const { return {data, dtype_of<T>, false, stride, false, dim, count}; }
 
-  static void pack(decltype(amx::pack_left) pack_panel, const amx::Operand& operand, const Panels& to) {
+  static void pack(decltype(amx::pack_left) pack_panel, const amx::Operand& operand, const Panels<T>& to) {
     for (std::int64_t panel = 0; panel < amx::panels_of(operand.size); ++panel)
       pack_panel(operand, panel, 0, amx::blocks_of(operand.k), to.at(panel, 0));
   }
@@ -86,11 +112,58 @@ HWY_INLINE __m512i round_where(__mmask32 kept, F32Vec low, F32Vec high) {
   return rounded;
 }
 
-HWY_INLINE void store_rounded(const float* row, std::int64_t dim, float factor, BFloat16* to) {
+HWY_INLINE F32Vec widened(__m256i bf16) {
+  return F32Vec{_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bf16), 16))};
+}
+
+// 32 numbers as they stand in a row of an operand: bf16 numbers, or their high and their low parts.
+template <class T>
+struct OperandRow {
+  static constexpr bool kIsSplit = dtype_of<T> == DType::f16;
+  __m512i parts[kIsSplit ? 2 : 1];
+
+  // Zero where `kept` has no bit. The low part of an infinity is NaN, so that a product with it is not finite.
+  HWY_INLINE OperandRow(__mmask32 kept, F32Vec low, F32Vec high) {
+    parts[0] = round_where(kept, low, high);
+    if constexpr (kIsSplit)
+      parts[1] = round_where(kept, hn::Sub(low, widened(_mm512_castsi512_si256(parts[0]))),
+                             hn::Sub(high, widened(_mm512_extracti64x4_epi64(parts[0], 1))));
+  }
+
+  HWY_INLINE void store(std::uint16_t* to) const {
+    for (const __m512i& part : parts) {
+      _mm512_store_si512(to, part);
+      to += kPartElements;
+    }
+  }
+
+  static constexpr std::int64_t kPartElements = 2 * amx::kTileElements;  // of one part of a k block
+};
+
+// Writes two rows of an operand, neighbours along k, as pairs of a zipped right panel.
+template <class T>
+HWY_INLINE void store_pairs(const OperandRow<T>& even, const OperandRow<T>& odd, std::uint16_t* to) {
+  for (std::size_t i = 0; i < std::size(even.parts); ++i, to += OperandRow<T>::kPartElements) {
+    _mm512_store_si512(to, _mm512_unpacklo_epi16(even.parts[i], odd.parts[i]));
+    _mm512_store_si512(to + amx::kTileElements, _mm512_unpackhi_epi16(even.parts[i], odd.parts[i]));
+  }
+}
+
+// Rounds `low` and `high` to 32 numbers of T.
+template <class T>
+HWY_INLINE __m512i round_to(F32Vec low, F32Vec high) {
+  if constexpr (dtype_of<T> == DType::bf16) return round_where(0xffffffffu, low, high);
+  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(low.raw, kNearest)),
+                            _mm512_cvtps_ph(high.raw, kNearest), 1);
+}
+
+template <class T>
+HWY_INLINE void store_rounded(const float* row, std::int64_t dim, float factor, T* to) {
   for (std::int64_t i = 0; i < dim; i += kSide) {
     const F32Vec low = hn::Mul(hn::Load(F32(), row + i), hn::Set(F32(), factor));
     const F32Vec high = hn::Mul(hn::Load(F32(), row + i + kLanes), hn::Set(F32(), factor));
-    _mm512_mask_storeu_epi16(to + i, first_of_panel(dim - i), round_where(0xffffffffu, low, high));
+    _mm512_mask_storeu_epi16(to + i, first_of_panel(dim - i), round_to<T>(low, high));
   }
 }
 
@@ -107,21 +180,22 @@ inline HWY_NOINLINE void fold_maxima(const Matrix& scores, std::int64_t first_ke
   }
 }
 
-// Writes 2^(scale * s - max) to a row of a left panel: zero for keys that `masks` drop, and up to whole k blocks.
-// Returns the sum over all keys, dropped ones included.
-inline HWY_NOINLINE float softmax_row(const float* scores, std::int64_t keys, float scale, float max,
-                                      const std::uint16_t* masks, std::uint16_t* to) {
+// Writes 2^(scale * s - max) to a row of a left panel: zero for keys that `masks` drop, and up to whole k blocks. Bit l
+// of masks[i * mask_step] is set where key 16 * i + l is kept. Returns the sum over all keys, dropped ones included.
+template <class T>
+HWY_NOINLINE float softmax_row(const float* scores, std::int64_t keys, float scale, float max,
+                               const std::uint16_t* masks, std::int64_t mask_step, std::uint16_t* to) {
   const F32 f32;
   const F32Vec scales = hn::Set(f32, scale), maxima = hn::Set(f32, max);
   F32Vec sum0 = hn::Zero(f32), sum1 = hn::Zero(f32);
-  for (std::int64_t j = 0; j < keys; j += kSide, to += 2 * amx::kTileElements) {
+  for (std::int64_t j = 0; j < keys; j += kSide, masks += 2 * mask_step, to += amx::block_elements(dtype_of<T>)) {
     const __mmask32 valid = first_of_panel(keys - j);
     const F32Vec p0 = exp2_where(low_half(valid), hn::MulSub(hn::Load(f32, scores + j), scales, maxima));
     const F32Vec p1 = exp2_where(high_half(valid), hn::MulSub(hn::Load(f32, scores + j + kLanes), scales, maxima));
     sum0 = hn::Add(sum0, p0);
     sum1 = hn::Add(sum1, p1);
-    const auto kept = static_cast<__mmask32>(masks[j / 16 + 1]) << 16 | masks[j / 16];
-    _mm512_store_si512(to, round_where(kept, p0, p1));
+    const auto kept = static_cast<__mmask32>(masks[mask_step]) << 16 | masks[0];
+    OperandRow<T>(kept, p0, p1).store(to);
   }
   return hn::GetLane(hn::SumOfLanes(f32, hn::Add(sum0, sum1)));
 }
@@ -138,7 +212,8 @@ struct GradientBlock {
 
 // From scores s and dP: P = 2^(scale * s - lse) and dS = P (M dP - delta), where M is `factor` for kept elements and 0
 // for dropped ones. P is written with dropped elements zero. Beyond `keys` both are zero.
-inline HWY_NOINLINE void gradient_block(GradientBlock block, std::int64_t keys, float scale, float factor) {
+template <class T>
+HWY_NOINLINE void gradient_block(GradientBlock block, std::int64_t keys, float scale, float factor) {
   const F32 f32;
   const F32Vec scales = hn::Set(f32, scale), factors = hn::Set(f32, factor);
   const F32Vec lse0 = hn::Load(f32, block.lse), lse1 = hn::Load(f32, block.lse + kLanes);
@@ -154,16 +229,14 @@ inline HWY_NOINLINE void gradient_block(GradientBlock block, std::int64_t keys, 
     const F32Vec p1 = exp2_where(valid, hn::MulSub(hn::Load(f32, s + kLanes), scales, lse1));
     const __m512 slope0 = _mm512_mask3_fmadd_ps(_mm512_load_ps(dp), factors.raw, delta0.raw, low_half(kept));
     const __m512 slope1 = _mm512_mask3_fmadd_ps(_mm512_load_ps(dp + kLanes), factors.raw, delta1.raw, high_half(kept));
-    const __m512i ds = round_where(0xffffffffu, hn::Mul(p0, F32Vec{slope0}), hn::Mul(p1, F32Vec{slope1}));
-    _mm512_store_si512(block.p + row * kSide, round_where(kept, p0, p1));
-    _mm512_store_si512(block.ds + row * kSide, ds);
+    const OperandRow<T> ds(0xffffffffu, hn::Mul(p0, F32Vec{slope0}), hn::Mul(p1, F32Vec{slope1}));
+    OperandRow<T>(kept, p0, p1).store(block.p + row * kSide);
+    ds.store(block.ds + row * kSide);
     return ds;
   };
   for (std::int64_t row = 0; row < kSide; row += 2) {
-    const __m512i even = gradient_row(row), odd = gradient_row(row + 1);
-    std::uint16_t* pairs = block.ds_pairs + row / 2 * kSide;
-    _mm512_store_si512(pairs, _mm512_unpacklo_epi16(even, odd));
-    _mm512_store_si512(pairs + amx::kTileElements, _mm512_unpackhi_epi16(even, odd));
+    const OperandRow<T> even = gradient_row(row), odd = gradient_row(row + 1);
+    store_pairs(even, odd, block.ds_pairs + row / 2 * kSide);
   }
 }
 

@@ -12,7 +12,7 @@ namespace hearth::kernels {
 namespace {
 
 constexpr AttentionImpl kImpls[] = {
-    {"amx", attention_amx_accepts, attention_amx_forward, attention_amx_backward},
+    {"amx", attention_amx_accepts, attention_amx_forward, attention_amx_backward, attention_amx_mask_bytes},
     {"bf16", attention_bf16_accepts, attention_bf16_forward, attention_bf16_backward},
     {"blocked", attention_blocked_accepts, attention_blocked_forward, attention_blocked_backward},
     {"reference", [](const AttentionArgs&, cpu::Isa) { return true; }, attention_reference_forward,
@@ -40,6 +40,11 @@ std::span<const AttentionImpl> attention_impls() { return kImpls; }
 
 const AttentionImpl& choose_attention(const AttentionArgs& args, cpu::Isa isa) {
   return *std::ranges::find_if(kImpls, [&](const AttentionImpl& impl) { return impl.accepts(args, isa); });
+}
+
+std::int64_t attention_mask_bytes(const AttentionArgs& args) {
+  const AttentionImpl& impl = choose_attention(args, cpu::isa());
+  return impl.mask_bytes == nullptr ? 0 : impl.mask_bytes(args);
 }
 
 void attention_forward(const AttentionArgs& args) {

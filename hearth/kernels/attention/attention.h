@@ -18,8 +18,8 @@ inline constexpr std::int64_t kDropoutPositions = 65536;
 // Scaled dot-product attention over packed sequences: for each sequence and head
 //   P = softmax(scale * Q K^T) over the sequence's keys, O = dropout(P) V.
 // Q, K, V are (T, heads * head_dim) inside rows of `stride` elements (so one (T, 3 H) matrix can hold all three);
-// O is (T, heads * head_dim) dense. All have one dtype; sums, softmax and its statistics are f32. T x T is never
-// stored: backward recomputes P from Q, K and `lse`.
+// O is (T, heads * head_dim) dense. All have one dtype; sums, softmax and its statistics are f32. P is never
+// stored: backward recomputes it from Q, K and `lse`. Dropout's decisions may be, one bit per element (`masks`).
 // Dropout's row is head * kDropoutPositions + the query's position, its element the key's position.
 struct AttentionArgs {
   DType type = DType::f32;
@@ -31,6 +31,9 @@ struct AttentionArgs {
   Dropout dropout;
   void* out = nullptr;   // (T, heads * head_dim)
   float* lse = nullptr;  // (heads, T): log of the softmax's denominator, written by forward, read by backward
+  // attention_mask_bytes(args) bytes: dropout's decisions, written by forward, read by backward. Null: backward
+  // computes them again, with the same result.
+  std::uint16_t* masks = nullptr;
 };
 
 struct AttentionGradArgs {
@@ -45,9 +48,13 @@ struct AttentionImpl {
   bool (*accepts)(const AttentionArgs&, cpu::Isa);
   void (*forward)(const AttentionArgs&);
   void (*backward)(const AttentionArgs&, const AttentionGradArgs&);
+  std::int64_t (*mask_bytes)(const AttentionArgs&) = nullptr;  // null: it does not use AttentionArgs::masks
 };
 std::span<const AttentionImpl> attention_impls();
 const AttentionImpl& choose_attention(const AttentionArgs&, cpu::Isa);
+
+// The size of AttentionArgs::masks for the implementation that would be chosen; 0: it keeps nothing.
+std::int64_t attention_mask_bytes(const AttentionArgs&);
 
 void attention_forward(const AttentionArgs&);
 void attention_backward(const AttentionArgs&, const AttentionGradArgs&);

@@ -17,7 +17,8 @@
 //
 // Weight gradients, which sum over tokens, have an algorithm of their own (amx_tokens-inl.h). The one for all others:
 //   1. Pack B, unless the caller passes packed weights (GemmArgs::packed_b, made once per step). Pack A where tiles
-//      cannot be loaded from it directly: it is transposed, it is fp16, or k is no multiple of 32.
+//      cannot be loaded from it directly: it is transposed, it is fp16, k is no multiple of 32, or A has fewer than 32
+//      rows. A in blocks (Layout) is packed already.
 //   2. Cut C into blocks (Blocking). One thread computes one block: for each stretch of k, for each right panel, for
 //      each left panel, load the 32 x 32 sums, multiply along k, store the sums in f32 scratch.
 //   3. finish_block adds bias, applies the activation and converts the block while it is in cache.
@@ -97,7 +98,8 @@ class Product : public TileMatmul {
         k_blocks_(blocks_of(args.k)),
         col_blocks_(divide_up(args.n, blocking_.cols)),
         a_{args.a, args.type, false, args.lda, !args.a_transposed, args.m, args.k},
-        packs_left_(args.a_transposed || args.type != DType::bf16 || args.k % kBlock != 0),
+        packs_left_(args.a_transposed || args.type != DType::bf16 || args.k % kBlock != 0 ||
+                    (args.a_layout == Layout::rows && args.m < kPanel)),
         packed_a_(packs_left_ ? packed_elements(args.type, args.m, args.k) : 0),
         packed_b_(args.packed_b == nullptr ? packed_elements(args.type, args.n, args.k) : 0) {}
 
@@ -126,6 +128,7 @@ class Product : public TileMatmul {
   // A panel of the left operand, packed (for bf16: the defaults) or in place. All distances are in elements.
   struct LeftPanel {
     const std::uint16_t* data;
+    std::int64_t row;                             // of C, its first
     std::int64_t pitch = kBlock;                  // from one row to the next
     std::int64_t next_rows = kTileElements;       // from the tile of rows 0-15 to that of rows 16-31
     std::int64_t next_block = 2 * kTileElements;  // from one k block to the next
@@ -136,22 +139,19 @@ class Product : public TileMatmul {
   };
 
   LeftPanels left_panels(std::int64_t row, std::int64_t row_end) const {
+    const bool in_blocks = args_.a_layout == Layout::blocks;  // as packing would make them
+    const auto* const panels = in_blocks ? static_cast<const std::uint16_t*>(args_.a) : packed_a_.data();
     LeftPanels left;
     for (; row < row_end; row += kPanel)
-      left.panels[left.count++] = packs_left_
-                                      ? LeftPanel{packed_a_.data() + row / kPanel * panel_elements(args_.type, args_.k)}
-                                      : plain_panel(row);
+      left.panels[left.count++] = packs_left_ || in_blocks
+                                      ? LeftPanel{panels + row / kPanel * panel_elements(args_.type, args_.k), row}
+                                      : plain_panel(std::min(row, args_.m - kPanel));
     return left;
   }
 
-  // Rows read in place. The last rows of A may be fewer than 32: they are packed, because a tile load would read past
-  // the end.
+  // Rows read in place. The last panel may begin inside the one before, so that no tile load reads past the end of A.
   LeftPanel plain_panel(std::int64_t row) const {
-    if (row + kPanel <= args_.m)
-      return {static_cast<const std::uint16_t*>(args_.a) + row * args_.lda, args_.lda, 16 * args_.lda, kBlock};
-    auto* last = scratch<std::uint16_t, Scratch::gemm_amx_rows>(panel_elements(args_.type, args_.k));
-    pack_left(a_, row / kPanel, 0, k_blocks_, last);
-    return {last};
+    return {static_cast<const std::uint16_t*>(args_.a) + row * args_.lda, row, args_.lda, 16 * args_.lda, kBlock};
   }
 
   HEARTH_TILES void run_block(std::int64_t row, std::int64_t col) const {
@@ -161,7 +161,22 @@ class Product : public TileMatmul {
     auto* sums = scratch<float, Scratch::gemm_tile>(blocking_.rows * blocking_.cols);
     [[maybe_unused]] const Tiles tiles;
     multiply(left, col / kPanel, panels_of(col_end - col), sums);
-    finish_block(args_, row, col, row_end - row, col_end - col, sums, blocking_.cols);
+    // The last panel's sums may begin with rows of the one before.
+    const std::int64_t last_row = row + (left.count - 1) * kPanel;
+    const std::int64_t repeated = last_row - left.panels[left.count - 1].row;
+    if (repeated == 0) return finish(row, row_end, col, col_end, sums);
+    finish(row, last_row, col, col_end, sums);
+    finish(last_row, row_end, col, col_end, sums + (last_row - row + repeated) * blocking_.cols);
+  }
+
+  // Rows of a block of C, whose sums begin at `sums`.
+  void finish(std::int64_t row, std::int64_t row_end, std::int64_t col, std::int64_t col_end, const float* sums) const {
+    const bool in_blocks = args_.c_layout == Layout::blocks;
+    const std::int64_t rows = in_blocks ? kBlockSide : row_end - row, cols = in_blocks ? kBlockSide : col_end - col;
+    for (std::int64_t i = row; i < row_end; i += rows)
+      for (std::int64_t j = col; j < col_end; j += cols)
+        finish_block(args_, i, j, std::min(rows, row_end - i), std::min(cols, col_end - j),
+                     sums + (i - row) * blocking_.cols + j - col, blocking_.cols);
   }
 
   // sums (rows, cols) = the block's share of A B. The right panel stays in cache while all left panels use it.
@@ -200,7 +215,7 @@ class Product : public TileMatmul {
   Blocking blocking_;
   std::int64_t k_blocks_, col_blocks_;
   Operand a_;
-  bool packs_left_;  // otherwise tiles are loaded from A in place, except for the last rows
+  bool packs_left_;  // otherwise tiles are loaded from A in place
   PoolBuffer packed_a_, packed_b_;
   const std::uint16_t* right_ = nullptr;
 };

@@ -21,19 +21,6 @@ class TileMatmul {
   virtual void end() {}  // after the last task
 };
 
-// Adds the product of two packed panels of fp16 over `depth` k blocks to the sums: low times high parts, high times
-// high, high times low. Each keeps two tiles of the one before, so 12 multiplications need 8 loads.
-template <class Tiles>
-HEARTH_TILES_INLINE inline void multiply_parts(const std::uint16_t* left, const std::uint16_t* right,
-                                               std::int64_t depth) {
-  constexpr std::int64_t kLow = 2 * kTileElements, kNext = 4 * kTileElements;
-  for (std::int64_t k = 0; k < depth; ++k, left += kNext, right += kNext) {
-    Tiles::multiply(left + kLow, kBlock, kTileElements, right);
-    Tiles::multiply_left(left, kBlock, kTileElements);
-    Tiles::multiply_right(right + kLow);
-  }
-}
-
 // Pool memory that lives as long as one matmul.
 class PoolBuffer {
  public:

@@ -188,10 +188,11 @@ using BlockCopy = std::uint16_t[kBlock * kPanel];
 
 template <Part part>
 inline Block block_of(const TokenRows& rows, std::int64_t token, std::int64_t col, BlockCopy& copy) {
-  const std::uint16_t* first = rows.data + token * rows.ld + col;
-  if (part == Part::whole && token + kBlock <= rows.tokens && col + kPanel <= rows.cols) return {first, rows.ld};
+  const std::uint16_t* const first = rows.block(token, col);
+  const std::int64_t pitch = rows.block_pitch();
+  if (part == Part::whole && token + kBlock <= rows.tokens && col + kPanel <= rows.cols) return {first, pitch};
   for (std::int64_t i = 0; i < kBlock; ++i)
-    _mm512_store_si512(copy + i * kPanel, token + i < rows.tokens ? load<part>(first + i * rows.ld, rows.cols - col)
+    _mm512_store_si512(copy + i * kPanel, token + i < rows.tokens ? load<part>(first + i * pitch, rows.cols - col)
                                                                   : _mm512_setzero_si512());
   return {copy, kPanel};
 }
@@ -267,13 +268,15 @@ void pack_zipped_right_block(const TokenRows& rows, std::int64_t token, std::int
 }
 
 void add_columns(const TokenRows& rows, std::int64_t token, std::int64_t col, float* sums) {
+  const std::uint16_t* const first = rows.block(token, col);
+  const std::int64_t pitch = rows.block_pitch();
   __m512 low = _mm512_loadu_ps(sums), high = _mm512_loadu_ps(sums + 16);
   for (std::int64_t i = 0; i < std::min(kBlock, rows.tokens - token); ++i) {
-    const Row row = load_raw<Part::whole>(rows.data + (token + i) * rows.ld + col, rows.cols - col);
-    const __m256i first = _mm512_castsi512_si256(row), second = _mm512_extracti64x4_epi64(row, 1);
+    const Row row = load_raw<Part::whole>(first + i * pitch, rows.cols - col);
+    const __m256i left = _mm512_castsi512_si256(row), right = _mm512_extracti64x4_epi64(row, 1);
     const bool is_bf16 = rows.type == DType::bf16;
-    low = _mm512_add_ps(low, is_bf16 ? widened(first) : _mm512_cvtph_ps(first));
-    high = _mm512_add_ps(high, is_bf16 ? widened(second) : _mm512_cvtph_ps(second));
+    low = _mm512_add_ps(low, is_bf16 ? widened(left) : _mm512_cvtph_ps(left));
+    high = _mm512_add_ps(high, is_bf16 ? widened(right) : _mm512_cvtph_ps(right));
   }
   _mm512_storeu_ps(sums, low);
   _mm512_storeu_ps(sums + 16, high);

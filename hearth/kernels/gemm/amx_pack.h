@@ -4,6 +4,7 @@
 
 #include "hearth/base/dtype.h"
 #include "hearth/base/rounding.h"
+#include "hearth/kernels/gemm/layout.h"
 
 namespace hearth::kernels::amx {
 
@@ -13,11 +14,12 @@ namespace hearth::kernels::amx {
 // fp16 number is the sum of two bf16 numbers, its high and its low part: a k block of fp16 has two tiles of high parts,
 // then two of low parts.
 inline constexpr std::int64_t kPanel = 32, kBlock = 32;
-inline constexpr std::int64_t kTileElements = 512;  // bf16
+static_assert(kPanel == kBlockSide && kBlock == kBlockSide);  // activations in blocks are packed left panels
+inline constexpr std::int64_t kTileElements = 512;            // bf16
 
 inline std::int64_t panels_of(std::int64_t size) { return divide_up(size, kPanel); }
 inline std::int64_t blocks_of(std::int64_t k) { return divide_up(k, kBlock); }
-inline std::int64_t block_elements(DType type) { return (type == DType::f16 ? 4 : 2) * kTileElements; }
+constexpr std::int64_t block_elements(DType type) { return (type == DType::f16 ? 4 : 2) * kTileElements; }
 inline std::int64_t panel_elements(DType type, std::int64_t k) { return blocks_of(k) * block_elements(type); }
 
 // An operand in memory before packing: `size` rows of the left (columns of the right) operand, each `k` long.
@@ -42,6 +44,13 @@ struct TokenRows {
   const std::uint16_t* data;
   DType type;  // bf16 or f16
   std::int64_t ld, tokens, cols;
+  Layout layout = Layout::rows;
+
+  // The numbers from (token, col) on, both multiples of 32: where they begin, and how far rows are apart.
+  const std::uint16_t* block(std::int64_t token, std::int64_t col) const {
+    return data + (layout == Layout::blocks ? index_in_blocks(token, col, cols) : token * ld + col);
+  }
+  std::int64_t block_pitch() const { return layout == Layout::blocks ? kBlockSide : ld; }
 };
 
 // One k block of one panel: 32 tokens x 32 columns, zeros beyond the last token and column. A right panel is zipped:

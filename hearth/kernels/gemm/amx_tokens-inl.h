@@ -50,8 +50,8 @@ class TokenSum : public TileMatmul {
  public:
   explicit TokenSum(const GemmArgs& args)
       : args_(args),
-        a_{static_cast<const std::uint16_t*>(args.a), args.type, args.lda, args.k, args.m},
-        b_{static_cast<const std::uint16_t*>(args.b), args.type, args.ldb, args.k, args.n},
+        a_{static_cast<const std::uint16_t*>(args.a), args.type, args.lda, args.k, args.m, args.a_layout},
+        b_{static_cast<const std::uint16_t*>(args.b), args.type, args.ldb, args.k, args.n, args.b_layout},
         k_blocks_(blocks_of(args.k)),
         links_(divide_up(k_blocks_, kChunk)),
         side_(side_for(args.m, args.n, links_)),

@@ -8,6 +8,7 @@
 
 #include "hearth/base/dtype.h"
 #include "hearth/cpu/isa.h"
+#include "hearth/kernels/gemm/layout.h"
 #include "hearth/kernels/rows/activation.h"
 
 namespace hearth::kernels {
@@ -39,8 +40,12 @@ struct GemmArgs {
   float* a_sums = nullptr;  // null: not wanted
   bool accumulate_a_sums = false;
   bool non_temporal = false;  // nothing reads C soon, and it has kLargeBytes: use non-temporal stores, where possible
-  // Of a weight gradient (is_weight_grad): the sum of squares of C, as it is stored, in f64.
+  // The sum of squares of C, as it is stored, in f64; only for weight gradients (is_weight_grad).
   double* c_squares = nullptr;  // null: not wanted
+  // Layouts of A and B as they are stored; c_layout is also that of before_activation and slope_at. Blocks are allowed
+  // where takes_blocks() is true; lda, ldb or ldc is then the number of columns, a multiple of kBlockSide. B may be in
+  // blocks only in a weight gradient, C only outside of one.
+  Layout a_layout = Layout::rows, b_layout = Layout::rows, c_layout = Layout::rows;
 };
 
 // An array of this size has left a core's L2 cache (2 MB on servers) when another part of the step reads it.
@@ -78,12 +83,24 @@ struct GemmImpl {
   bool (*accepts)(DType, cpu::Isa);
   void (*run)(std::span<const GemmArgs>);  // in one parallel region, as far as possible
   bool emulates = false;                   // converts operands to fp32: exact, but no faster than fp32
+  bool takes_bf16_blocks = false;          // Layout::blocks, in bf16 alone
   // Set where the implementation reads packed right operands, so that packing a weight once per step saves time.
   std::int64_t (*packed_bytes)(DType, std::int64_t k, std::int64_t n) = nullptr;
   void (*pack)(const PackArgs&) = nullptr;
 };
 std::span<const GemmImpl> gemm_impls();
 const GemmImpl& choose_gemm(DType, cpu::Isa = cpu::isa());
+// Whether matmuls of this dtype take matrices in blocks.
+bool takes_blocks(DType type);
+
+// For tests: while it lives, `impl` is chosen for `type`, on any processor. One at a time.
+class ForcedGemm {
+ public:
+  ForcedGemm(DType type, const GemmImpl& impl);
+  ~ForcedGemm();
+  ForcedGemm(const ForcedGemm&) = delete;
+  ForcedGemm& operator=(const ForcedGemm&) = delete;
+};
 
 void gemm(const GemmArgs&);
 // Matmuls of one dtype that do not need each other's results, in one parallel region: the threads wait for each other

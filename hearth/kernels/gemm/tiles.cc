@@ -78,8 +78,10 @@ void run_tiled(std::span<const GemmArgs> matmuls, TileProduct product) {
 
 void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols,
                   const float* sums, std::int64_t ld) {
+  const bool in_blocks = args.c_layout == Layout::blocks;
+  const std::int64_t index = in_blocks ? index_in_blocks(row, col, args.ldc) : row * args.ldc + col;
   const auto at = [&](void* base) -> void* {
-    const auto offset = static_cast<std::size_t>(row * args.ldc + col) * size_of(args.c_type);
+    const auto offset = static_cast<std::size_t>(index) * size_of(args.c_type);
     return base == nullptr ? nullptr : static_cast<std::byte*>(base) + offset;
   };
   TileEnd end;
@@ -89,7 +91,7 @@ void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std:
   end.y = at(args.c);
   end.before = at(args.before_activation);
   end.slope_at = at(const_cast<void*>(args.slope_at));
-  end.ldy = args.ldc;
+  end.ldy = in_blocks ? kBlockSide : args.ldc;
   end.accumulate = args.accumulate;
   finish_tile(end, rows, cols, sums, ld);
 }

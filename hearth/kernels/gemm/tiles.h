@@ -23,7 +23,8 @@ using TileProduct = void (*)(const GemmTile&);
 // Whole matmuls, tile by tile on all threads. With A transposed, sums over tokens are made in fixed chunks.
 void run_tiled(std::span<const GemmArgs> matmuls, TileProduct product);
 
-// The epilogue of a matmul for one block of C: bias, activation and conversion of f32 sums.
+// The epilogue of a matmul for one block of C: bias, activation and conversion of f32 sums. If C is stored in blocks,
+// it lies within one of them.
 void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols,
                   const float* sums, std::int64_t ld);
 

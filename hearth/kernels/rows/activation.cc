@@ -31,7 +31,7 @@ void forward_elements(Activation kind, DType type, std::int64_t begin, std::int6
 }
 
 template <class T, class Dy, class F>
-void backward_range(F f, std::int64_t n, const T* x, const Dy* dy, T* dx) {
+HWY_INLINE void backward_range(F f, std::int64_t n, const T* x, const Dy* dy, T* dx) {
   const F32 d;
   for_vectors(d, n, [&](std::int64_t i, auto lanes) HWY_ATTR {
     lanes.store(d, hn::Mul(lanes.load(d, dy + i), f.slope(d, lanes.load(d, x + i))), dx + i);
@@ -50,7 +50,7 @@ void backward_elements(Activation kind, DType type, std::int64_t begin, std::int
 }
 
 template <class T, class F>
-void finish_row(F f, const TileEnd& end, std::int64_t cols, const float* tile, T* y, T* before) {
+HWY_INLINE void finish_row(F f, const TileEnd& end, std::int64_t cols, const float* tile, T* y, T* before) {
   const F32 d;
   for_vectors(d, cols, [&](std::int64_t i, auto lanes) HWY_ATTR {
     auto v = lanes.load(d, tile + i);
@@ -62,19 +62,29 @@ void finish_row(F f, const TileEnd& end, std::int64_t cols, const float* tile, T
   });
 }
 
+template <class T, class F>
+HWY_INLINE void finish_all_rows(F f, const TileEnd& end, std::int64_t rows, std::int64_t cols, const float* tile,
+                                std::int64_t ld) {
+  T* const y = static_cast<T*>(end.y);
+  T* const before = static_cast<T*>(end.before);
+  const T* const slope_at = static_cast<const T*>(end.slope_at);
+  for (std::int64_t row = 0; row < rows; ++row)
+    if (slope_at != nullptr)
+      backward_range(f, cols, slope_at + row * end.ldy, tile + row * ld, y + row * end.ldy);
+    else
+      finish_row(f, end, cols, tile + row * ld, y + row * end.ldy,
+                 before == nullptr ? nullptr : before + row * end.ldy);
+}
+
 void finish_rows(const TileEnd& end, std::int64_t rows, std::int64_t cols, const float* tile, std::int64_t ld) {
+  constexpr std::int64_t kUsualCols = 32;  // of a block (Layout::blocks); a constant, so that the compiler unrolls
   visit_activation(end.activation, [&](auto f) HWY_ATTR {
     visit_stored(end.type, [&](auto value) HWY_ATTR {
       using T = decltype(value);
-      T* const y = static_cast<T*>(end.y);
-      T* const before = static_cast<T*>(end.before);
-      const T* const slope_at = static_cast<const T*>(end.slope_at);
-      for (std::int64_t row = 0; row < rows; ++row)
-        if (slope_at != nullptr)
-          backward_range(f, cols, slope_at + row * end.ldy, tile + row * ld, y + row * end.ldy);
-        else
-          finish_row(f, end, cols, tile + row * ld, y + row * end.ldy,
-                     before == nullptr ? nullptr : before + row * end.ldy);
+      if (cols == kUsualCols)
+        finish_all_rows<T>(f, end, rows, kUsualCols, tile, ld);
+      else
+        finish_all_rows<T>(f, end, rows, cols, tile, ld);
     });
   });
 }

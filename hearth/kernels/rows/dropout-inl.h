@@ -15,8 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-inline constexpr std::int64_t kDropoutBlock = 128;
-
 // Philox on the even 32-bit lanes; the odd lanes hold leftovers of the 64-bit multiplications.
 template <class D>
 struct PhiloxLanes {

@@ -9,6 +9,8 @@
 
 namespace hearth::kernels {
 
+inline constexpr std::int64_t kDropoutBlock = 128;  // elements of a row
+
 // Dropout is a function of (seed, step, site) in the key and (sample, row, element): it does not depend on threads,
 // ranks, packing or recomputation. Elements of a row come in blocks of 128; lane l (0..15) of block b is
 // philox({16 b + l, row, sample, 0}, key), and element 128 b + 64 h + 16 w + l of the row takes half h (0 low, 1 high)

@@ -8,16 +8,7 @@
 namespace hearth::kernels {
 
 // The owner of a scratch buffer: a kernel that calls another must not use the same slot.
-enum class Scratch {
-  gemm_amx_rows,
-  gemm_tile,
-  gemm_widen_a,
-  gemm_widen_b,
-  onednn,
-  onednn_rest,
-  attention,
-  partial_sums
-};
+enum class Scratch { gemm_tile, gemm_widen_a, gemm_widen_b, onednn, onednn_rest, attention, partial_sums };
 
 namespace detail {
 
