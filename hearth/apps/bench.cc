@@ -22,6 +22,7 @@
 #include "hearth/cpu/parallel.h"
 #include "hearth/data/record_format.h"
 #include "hearth/io/json.h"
+#include "hearth/optim/optimizers.h"
 #include "hearth/train/training_plan.h"
 
 namespace hearth::apps {
@@ -130,6 +131,7 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   run.arguments.add("freeze_layers", &options.freeze_layers, "freeze the embeddings and the first N layers")
       .at_least(0);
   run.arguments.add("dtype", choice(&options.dtype, kMatmulDtypes), "dtype of matmuls");
+  run.arguments.add("optim", &training.optim, "optimizer, as --optim of training").choices(optim::optimizer_names());
   run.arguments.add("steps", &options.steps, "steps to time").at_least(1);
   run.arguments.add("warmup", &options.warmup, "steps to run before timing").at_least(0);
   run.arguments.add("in_turn", &in_turn,
@@ -152,6 +154,7 @@ int bench_train(std::span<const std::string> words, const comm::World& world) {
   if (head == "mlm") options.head = models::HeadKind::masked_lm;
   if (in_turn) options.before_step = stop_until_continued;
   training.num_threads = run.threads;
+  options.optim = training.optim;
   return run_in_team(training, world, [&](const parallel::Team& team) {
     options.distribution = data_parallel_options(training, team);
     const bench::TrainBenchResult result = bench::bench_train(options, team);

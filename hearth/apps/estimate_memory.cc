@@ -53,13 +53,14 @@ std::vector<std::string> to_row(const models::MemoryPlan& plan, const models::Me
 
 // Every dtype with and without gradient checkpointing and, for several processes, with the optimizer state whole and
 // sharded.
-std::vector<models::MemoryPlan> plans(const Sizes& sizes, const std::vector<std::string>& dtypes, int moments) {
+std::vector<models::MemoryPlan> plans(const Sizes& sizes, const std::vector<std::string>& dtypes, int moment_bytes) {
   std::vector<models::MemoryPlan> all;
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
     if (std::ranges::find(dtypes, name_of(dtype)) == dtypes.end()) continue;
     for (const bool checkpointing : {false, true})
       for (std::int64_t shards = 1; shards <= sizes.processes; shards += std::max<std::int64_t>(1, sizes.processes - 1))
-        all.push_back({sizes.batch * sizes.seq, sizes.seq, dtype, checkpointing, moments, shards, cpu::num_threads()});
+        all.push_back(
+            {sizes.batch * sizes.seq, sizes.seq, dtype, checkpointing, moment_bytes, shards, cpu::num_threads()});
   }
   return all;
 }
@@ -130,7 +131,7 @@ int estimate_memory(std::span<const std::string> words) {
   for (const auto& [name, bytes] : kItems) header.emplace_back(name);
   header.emplace_back("total");
   bench::Table table(std::move(header));
-  for (const models::MemoryPlan& plan : plans(sizes, dtypes, optim::moments_per_weight(optimizer))) {
+  for (const models::MemoryPlan& plan : plans(sizes, dtypes, optim::moment_bytes_per_weight(optimizer))) {
     const models::MemoryEstimate estimate = models::estimate_memory(*outline, plan);
     if (json) fmt::print("{}\n", io::dump_json(to_json(sizes, plan, estimate), io::kOneLine));
     table.add(to_row(plan, estimate));

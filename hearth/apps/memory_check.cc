@@ -50,19 +50,21 @@ class Run {
   std::string ways_out(double room) const {
     const std::int64_t batch = args_.per_device_train_batch_size;
     std::vector<std::string> fitting, all;
-    const auto offer = [&](const char* flag, bool is_free, bool TrainingArguments::*setting) {
+    const auto offer = [&](const char* flag, bool is_free, auto TrainingArguments::*setting, const auto& value) {
       if (!is_free) return;
       TrainingArguments changed = args_;
-      changed.*setting = true;
+      changed.*setting = value;
       all.emplace_back(flag);
       if (needed(estimate(changed, batch, Items::longest)) <= room) fitting.emplace_back(flag);
     };
     if (const std::int64_t smaller = largest_batch(batch, room); smaller > 0)
       fitting.push_back(fmt::format("--per_device_train_batch_size {} (--auto_find_batch_size chooses it)", smaller));
-    offer("--gradient_checkpointing", !args_.gradient_checkpointing, &TrainingArguments::gradient_checkpointing);
-    offer("--bf16", args_.train_dtype() == DType::f32, &TrainingArguments::bf16);
+    offer("--gradient_checkpointing", !args_.gradient_checkpointing, &TrainingArguments::gradient_checkpointing, true);
+    offer("--bf16", args_.train_dtype() == DType::f32, &TrainingArguments::bf16, true);
     offer("--sharded_optimizer", ranks_ > 1 && !is_sharded(args_) && optim::can_shard(args_.optim),
-          &TrainingArguments::sharded_optimizer);
+          &TrainingArguments::sharded_optimizer, true);
+    offer("--optim adamw_16bit", args_.optim.starts_with("adamw") && args_.optim != "adamw_16bit",
+          &TrainingArguments::optim, "adamw_16bit");
     if (!fitting.empty()) return fmt::format("any of these would fit: {}", fmt::join(fitting, ", "));
     all.insert(all.end(), {"--optim adafactor", "--freeze_layers", "a smaller model"});
     return fmt::format("these need less: smaller batches, shorter sequences, {}", fmt::join(all, ", "));
@@ -76,7 +78,7 @@ class Run {
     plan.longest = data_.length(items_.front());
     plan.dtype = args.train_dtype();
     plan.gradient_checkpointing = args.gradient_checkpointing;
-    plan.moments = optim::moments_per_weight(optimizer_options(args));
+    plan.moment_bytes = optim::moment_bytes_per_weight(optimizer_options(args));
     plan.shards = is_sharded(args) ? ranks_ : 1;
     plan.threads = cpu::num_threads();
     return models::estimate_memory(model_, plan);

@@ -140,7 +140,9 @@ void add_attention(Maker& make) {
   for (std::size_t s = 0; s < make.batch.key_counts.size(); ++s)
     pairs += static_cast<double>((make.batch.starts[s + 1] - make.batch.starts[s]) * make.batch.key_counts[s]);
   const double size = static_cast<double>(size_of(make.type)), pair_size = pairs / static_cast<double>(make.tokens());
-  const auto kept = std::make_shared<std::vector<Tensor>>(std::vector{qkv, dqkv, out, dout, lse});
+  const Tensor masks({kernels::attention_mask_bytes(args)}, DType::u8);
+  if (masks.size() > 0) args.masks = static_cast<std::uint16_t*>(masks.raw());
+  const auto kept = std::make_shared<std::vector<Tensor>>(std::vector{qkv, dqkv, out, dout, lse, masks});
   make.add("attention forward", out.size(), 4 * size, 4 * pair_size,
            [args, kept] { kernels::attention_forward(args); });
   make.add("attention backward", out.size(), 8 * size, 10 * pair_size,
@@ -181,6 +183,11 @@ void add_weights(Maker& make) {
   std::fill_n(decayed.data<float>(), count, 4 * std::numeric_limits<float>::denorm_min());
   std::fill_n(second.data<float>(), count, 1e-12f);
   add_adamw("AdamW, unused rows", zero, decayed, second);
+  const Tensor narrow_m = Tensor::zeros({count}, DType::bf16), narrow_v = Tensor::zeros({count}, DType::bf16);
+  make.add("AdamW, 16-bit moments", count, 20, 15, [=] {
+    kernels::adamw_16bit(step, 0, p.size(), p.data<float>(), g.data<float>(), narrow_m.data<BFloat16>(),
+                         narrow_v.data<BFloat16>());
+  });
 }
 
 }  // namespace

@@ -2,29 +2,48 @@
 
 #include <algorithm>
 
+#include "hearth/base/rounding.h"
 #include "hearth/base/timer.h"
 #include "hearth/bench/random_numbers.h"
 #include "hearth/kernels/rows/elementwise.h"
+#include "hearth/ops/linear_matmuls.h"
 
 namespace hearth::bench {
 namespace {
 
+using kernels::Layout;
+
 struct LinearLayer {
   std::string_view name;
   std::int64_t outputs, inputs;
+  Layout x = Layout::rows, dx = Layout::rows;  // of the input and its gradient
+  Layout y = Layout::rows;                     // of the output and its gradient
 };
+
+std::vector<LinearLayer> linear_layers(const nn::TransformerConfig& config, std::int64_t tokens, DType type) {
+  const std::int64_t hidden = config.hidden, intermediate = config.intermediate;
+  const auto layout_of_input = [&](std::int64_t outputs) {
+    return ops::copies_input(type, tokens, hidden, outputs) ? Layout::blocks : Layout::rows;
+  };
+  const Layout between = ops::layout_between_matmuls(type, tokens, intermediate);
+  return {{.name = "query, key, value", .outputs = 3 * hidden, .inputs = hidden, .x = layout_of_input(3 * hidden)},
+          {.name = "attention output", .outputs = hidden, .inputs = hidden, .x = layout_of_input(hidden)},
+          {.name = "intermediate",
+           .outputs = intermediate,
+           .inputs = hidden,
+           .x = layout_of_input(intermediate),
+           .y = between},
+          {.name = "output", .outputs = hidden, .inputs = intermediate, .x = between, .dx = between}};
+}
 
 }  // namespace
 
 std::vector<Product> training_products(const nn::TransformerConfig& config, std::int64_t tokens, DType type) {
-  const std::int64_t hidden = config.hidden, intermediate = config.intermediate;
   std::vector<Product> products;
-  for (const auto& [name, outputs, inputs] :
-       {LinearLayer{"query, key, value", 3 * hidden, hidden}, LinearLayer{"attention output", hidden, hidden},
-        LinearLayer{"intermediate", intermediate, hidden}, LinearLayer{"output", hidden, intermediate}}) {
-    products.push_back({name, kPasses[0], tokens, outputs, inputs, false, true, type, type});
-    products.push_back({name, kPasses[1], tokens, inputs, outputs, false, false, type, type});
-    products.push_back({name, kPasses[2], outputs, inputs, tokens, true, false, type, DType::f32});
+  for (const auto& [name, outputs, inputs, x, dx, y] : linear_layers(config, tokens, type)) {
+    products.push_back({name, kPasses[0], tokens, outputs, inputs, false, true, type, type, x, Layout::rows, y});
+    products.push_back({name, kPasses[1], tokens, inputs, outputs, false, false, type, type, y, Layout::rows, dx});
+    products.push_back({name, kPasses[2], outputs, inputs, tokens, true, false, type, DType::f32, y, x, Layout::rows});
   }
   return products;
 }
@@ -40,9 +59,11 @@ std::vector<const kernels::GemmImpl*> product_impls(DType type) {
 ProductMemory::ProductMemory(const std::vector<Product>& products) {
   std::int64_t a = 0, b = 0, c = 0;
   for (const Product& product : products) {
-    a = std::max(a, product.m * product.k);
-    b = std::max(b, product.k * product.n);
-    c = std::max(c, product.m * product.n * static_cast<std::int64_t>(size_of(product.c_type)));
+    // In blocks the number of tokens is rounded up.
+    const std::int64_t m = round_up(product.m, kernels::kBlockSide), k = round_up(product.k, kernels::kBlockSide);
+    a = std::max(a, m * k);
+    b = std::max(b, k * product.n);
+    c = std::max(c, m * product.n * static_cast<std::int64_t>(size_of(product.c_type)));
   }
   a_ = Tensor({a}, products.front().type);
   b_ = Tensor({b}, products.front().type);
@@ -76,6 +97,11 @@ Work ProductMemory::run(const Product& product, const kernels::GemmImpl& impl) c
   args.c_type = product.c_type;
   args.c = c_.raw();
   args.ldc = product.n;
+  if (impl.takes_bf16_blocks) {
+    args.a_layout = product.a_layout;
+    args.b_layout = product.b_layout;
+    args.c_layout = product.c_layout;
+  }
   const auto packed = std::ranges::find_if(packed_weights_, [&](const PackedWeights& weights) {
     return weights.impl == &impl && weights.k == product.k && weights.n == product.n &&
            weights.transposed == product.b_transposed;

@@ -15,14 +15,16 @@ struct Product {
   std::int64_t m = 0, n = 0, k = 0;
   bool a_transposed = false, b_transposed = false;
   DType type = DType::f32, c_type = DType::f32;
+  // As training has them, for implementations that take blocks; for others all are in rows.
+  kernels::Layout a_layout = kernels::Layout::rows, b_layout = kernels::Layout::rows, c_layout = kernels::Layout::rows;
 
   double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
 };
 
 inline constexpr std::string_view kPasses[] = {"forward", "input gradient", "weight gradient"};
 
-// The matmuls of one encoder layer, as ops::linear calls them: query, key and value in one, attention output, and the
-// two layers of the FFN; each in three passes.
+// The matmuls of one encoder layer: query, key and value in one, attention output, and the two layers of the FFN; each
+// in three passes.
 std::vector<Product> training_products(const nn::TransformerConfig& config, std::int64_t tokens, DType type);
 
 // The implementations of the dtype on this processor, without the plain reference.

@@ -89,7 +89,7 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
         options.model, model->max_positions());
   const nn::TransformerConfig& encoder = model->backbone_config();
   parallel::DistributedDataParallel ddp(model->parameters(), team, options.distribution);
-  parallel::ShardedOptimizer optimizer({}, ddp);
+  parallel::ShardedOptimizer optimizer({.name = options.optim}, ddp);
   optim::LossScaler scaler(options.dtype == DType::f16);
   GemmCeiling ceiling(encoder, options.dtype);
   Workload workload(encoder, options.batch, options.seq, std::move(lengths),
@@ -105,7 +105,8 @@ TrainBenchResult bench_train(const TrainBenchOptions& options, const parallel::T
   double waited_before = 0;
   for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
     const BatchPtr batch = shared_batch(next_batch(workload, team));
-    if (step == options.warmup && (team.size() > 1 || !options.profile.empty())) profiler.emplace();
+    if (step == options.warmup && (team.size() > 1 || !options.profile.empty()))
+      profiler.emplace(options.profile.empty() ? Profiler::Threads::own : Profiler::Threads::all);
     if (step >= options.warmup && team.is_first()) options.before_step(result);
     team.barrier();
     const SystemMemory memory_before;
@@ -156,6 +157,7 @@ io::Json TrainBenchResult::to_json() const {
           {"seq", options.seq},
           {"lengths", options.lengths},
           {"dtype", name_of(options.dtype)},
+          {"optim", options.optim},
           {"ranks", ranks},
           {"backend", backend},
           {"sharded_optimizer", options.distribution.partition.sharded},
@@ -190,10 +192,10 @@ std::string TrainBenchResult::to_text() const {
   const Spread spread = spread_of(seconds);
   const auto number = [&](const char* key) { return json.at(key).get<double>(); };
   std::string text =
-      fmt::format("{}, batch {}, {}, {}, {} threads, {}\n", options.model, options.batch,
+      fmt::format("{}, batch {}, {}, {}, {}, {} threads, {}\n", options.model, options.batch,
                   options.lengths.empty() ? fmt::format("every position of {} computed", options.seq)
                                           : fmt::format("lengths of {}, nothing padded", options.lengths),
-                  name_of(options.dtype), cpu::num_threads(), cpu::name_of(cpu::isa()));
+                  name_of(options.dtype), options.optim, cpu::num_threads(), cpu::name_of(cpu::isa()));
   const auto row = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<22} {}\n", name, value);
   };

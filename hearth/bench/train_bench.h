@@ -21,6 +21,7 @@ struct TrainBenchOptions {
   std::optional<std::int64_t> freeze_layers;                     // models::Freezing
   std::int64_t batch = 12, seq = 384;
   DType dtype = DType::bf16;
+  std::string optim = "adamw_torch";  // optim::optimizer_names()
   std::int64_t steps = 5, warmup = 2;
   std::string lengths;  // a file, see read_lengths; empty: every sequence has `seq` tokens
   std::string profile;  // a folder: where the time of the timed steps of rank 0 goes, see write_profile; empty: none

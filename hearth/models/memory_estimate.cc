@@ -4,7 +4,9 @@
 
 #include "hearth/base/check.h"
 #include "hearth/io/json.h"
+#include "hearth/kernels/attention/attention.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/ops/linear_matmuls.h"
 #include "hearth/ops/vocabulary_loss.h"
 
 namespace hearth::models {
@@ -52,9 +54,30 @@ MemoryEstimate of_parameters(const Pretrained& model, const MemoryPlan& plan) {
       sum.copies += elements * copy_bytes * (packs && in_backward ? 2 : 1);
     if (!parameter->trainable) continue;
     sum.gradients += elements * kFloat;
-    sum.optimizer += elements * kFloat * plan.moments / static_cast<double>(plan.shards);
+    sum.optimizer += elements * plan.moment_bytes / static_cast<double>(plan.shards);
   }
   return sum;
+}
+
+// Bytes of dropout's decisions that attention keeps in a layer, if every sequence is as long as the longest.
+double attention_masks(const nn::TransformerConfig& config, const MemoryPlan& plan) {
+  const std::int64_t starts[] = {0, plan.longest}, keys[] = {plan.longest};
+  kernels::AttentionArgs args;
+  args.type = plan.dtype;
+  args.sequences = {starts, keys, {}};
+  args.heads = config.heads;
+  args.head_dim = config.hidden / config.heads;
+  args.dropout.p = config.attention_dropout;
+  const auto per_sequence = static_cast<double>(kernels::attention_mask_bytes(args));
+  return per_sequence * static_cast<double>(plan.tokens) / static_cast<double>(plan.longest);
+}
+
+// How many linear layers of an encoder layer keep a copy of their input; all of them have `hidden` inputs.
+double copied_inputs(const nn::TransformerConfig& config, const MemoryPlan& plan) {
+  const auto copies = [&](std::int64_t outputs) {
+    return ops::copies_input(plan.dtype, plan.tokens, config.hidden, outputs) ? 1.0 : 0.0;
+  };
+  return copies(3 * config.hidden) + copies(config.hidden) + copies(config.intermediate);
 }
 
 // Bytes of the activations of a pass.
@@ -68,7 +91,9 @@ class Activations {
         tokens_(static_cast<double>(plan.tokens)),
         embedded_(bytes_of(config_.embedding_width())),
         hidden_(bytes_of(config_.hidden)),
-        wide_(bytes_of(config_.intermediate)) {}
+        wide_(bytes_of(config_.intermediate)),
+        attention_masks_(attention_masks(config_, plan)),
+        copied_inputs_(copied_inputs(config_, plan) * hidden_) {}
 
   double peak() const {
     const auto layers = static_cast<double>(model_.layers_in_backward());
@@ -93,8 +118,8 @@ class Activations {
     const double widened = 2 * wide_;  // before and after the activation
     const double narrowed = hidden_, result = hidden_;
     const double log_sums = tokens_ * static_cast<double>(config_.heads) * kFloat;
-    return query_key_value + mixed + log_sums + projected + attended + widened + narrowed + result +
-           2 * norm_statistics();
+    return query_key_value + mixed + log_sums + attention_masks_ + projected + attended + widened + narrowed + result +
+           copied_inputs_ + 2 * norm_statistics();
   }
   // A layer that backward does not reach keeps nothing; of its values, queries, keys and values die first.
   double passing_layer() const { return 5 * hidden_ + wide_; }
@@ -121,7 +146,7 @@ class Activations {
   const nn::TransformerConfig& config_;
   DType dtype_;
   bool checkpointed_;
-  double tokens_, embedded_, hidden_, wide_;
+  double tokens_, embedded_, hidden_, wide_, attention_masks_, copied_inputs_;
 };
 
 constexpr double kTile = 256;

@@ -10,7 +10,7 @@ struct MemoryPlan {
   std::int64_t longest = 384;      // tokens of its longest sequence
   DType dtype = DType::bf16;
   bool gradient_checkpointing = false;
-  int moments = 2;           // f32 numbers that the optimizer keeps per weight
+  int moment_bytes = 8;      // that the optimizer keeps per trainable weight
   std::int64_t shards = 1;   // processes among which the optimizer state is sharded
   std::int64_t threads = 1;  // per process
 };

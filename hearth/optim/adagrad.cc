@@ -13,7 +13,7 @@ void Adagrad::update_piece(const Piece& piece, double lr, float grad_scale) cons
   step.eps = options_.args.at("eps");
   step.weight_decay = piece.weight_decay;
   step.grad_scale = grad_scale;
-  kernels::adagrad(step, piece.size, piece.weights, piece.gradients, piece.moments[0]);
+  kernels::adagrad(step, piece.size, piece.weights, piece.gradients, piece.moments<float>(0));
 }
 
 }  // namespace hearth::optim

@@ -1,13 +1,12 @@
 #include "hearth/optim/adamw.h"
 
-#include "hearth/kernels/update/optimizer.h"
-
 namespace hearth::optim {
 
-AdamW::AdamW(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own)
-    : ElementwiseOptimizer(options, parameters, own, {"exp_avg", "exp_avg_sq"}) {}
+AdamW::AdamW(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own,
+             DType moment_type)
+    : ElementwiseOptimizer(options, parameters, own, {"exp_avg", "exp_avg_sq"}, 0, moment_type) {}
 
-void AdamW::update_piece(const Piece& piece, double lr, float grad_scale) const {
+kernels::AdamWStep AdamW::step_of(const Piece& piece, double lr, float grad_scale) const {
   kernels::AdamWStep step;
   step.lr = lr;
   step.beta1 = options_.beta1;
@@ -16,7 +15,12 @@ void AdamW::update_piece(const Piece& piece, double lr, float grad_scale) const 
   step.weight_decay = piece.weight_decay;
   step.step = steps_;
   step.grad_scale = grad_scale;
-  kernels::adamw(step, piece.size, piece.weights, piece.gradients, piece.moments[0], piece.moments[1]);
+  return step;
+}
+
+void AdamW::update_piece(const Piece& piece, double lr, float grad_scale) const {
+  kernels::adamw(step_of(piece, lr, grad_scale), piece.size, piece.weights, piece.gradients, piece.moments<float>(0),
+                 piece.moments<float>(1));
 }
 
 }  // namespace hearth::optim

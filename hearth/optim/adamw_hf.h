@@ -1,14 +1,14 @@
 #pragma once
 
-#include "hearth/optim/elementwise.h"
+#include "hearth/optim/adamw.h"
 
 namespace hearth::optim {
 
 // The AdamW of transformers before 4.50, when --optim adamw_hf was removed: eps is added to sqrt(v) before the bias
 // correction, and weight decay applies to the updated weight. A command line with adamw_hf computes what it did then.
-class AdamWHf final : public ElementwiseOptimizer {
+class AdamWHf final : public AdamW {
  public:
-  AdamWHf(const OptimizerOptions& options, ParameterStore& parameters, std::span<const Interval> own);
+  using AdamW::AdamW;
 
  private:
   void update_piece(const Piece& piece, double lr, float grad_scale) const override;

@@ -1,25 +1,26 @@
 #include "hearth/optim/elementwise.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "hearth/base/check.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/optim/update_pieces.h"
 
 namespace hearth::optim {
 
 ElementwiseOptimizer::ElementwiseOptimizer(const OptimizerOptions& options, ParameterStore& parameters,
                                            std::span<const Interval> own, const std::vector<std::string>& moment_names,
-                                           double initial_moment)
+                                           double initial_moment, DType moment_type)
     : Optimizer(parameters),
       options_(options),
       ranges_(ranges(parameters, options.weight_decay != 0 && !options.decays_all, own)),
       used_rows_(parameters, initial_moment) {
-  check(moment_names.size() <= Piece{}.moments.size(), "[ElementwiseOptimizer] {} moments do not fit into a Piece",
-        moment_names.size());
+  check(moment_names.size() <= Piece{}.moment_arrays.size(),
+        "[ElementwiseOptimizer] {} moments do not fit into a Piece", moment_names.size());
   for (const std::string& name : moment_names) {
-    const Tensor moments = zero_moments(own);
-    if (initial_moment != 0) std::fill_n(moments.data<float>(), moments.size(), static_cast<float>(initial_moment));
+    const Tensor moments = zero_moments(own, moment_type);
+    if (initial_moment != 0)
+      kernels::fill(moment_type, moments.size(), static_cast<float>(initial_moment), moments.raw());
     moments_.emplace_back(name, moments);
   }
 }
@@ -39,12 +40,16 @@ void ElementwiseOptimizer::update(double lr, float grad_scale) {
     used_rows_.forget();
   update_pieces(*parameters_, ranges_, leaves_out_rows ? &used_rows_ : nullptr, [&](const Range& range) {
     Piece piece;
+    piece.begin = range.begin;
     piece.size = range.end - range.begin;
     piece.weight_decay = range.decays || options_.decays_all ? options_.weight_decay : 0;
     piece.weights = parameters_->master().data<float>() + range.begin;
     piece.gradients = parameters_->grad().data<float>() + range.begin;
-    for (std::size_t i = 0; i < moments_.size(); ++i)
-      piece.moments[i] = moments_[i].second.data<float>() + range.moments;
+    for (std::size_t i = 0; i < moments_.size(); ++i) {
+      const Tensor& moments = moments_[i].second;
+      piece.moment_arrays[i] =
+          static_cast<std::byte*>(moments.raw()) + range.moments * static_cast<std::int64_t>(size_of(moments.type()));
+    }
     update_piece(piece, lr, grad_scale);
   });
 }

@@ -14,7 +14,7 @@ void Lion::update_piece(const Piece& piece, double lr, float grad_scale) const {
   step.beta2 = options_.beta2;
   step.weight_decay = piece.weight_decay;
   step.grad_scale = grad_scale;
-  kernels::lion(step, piece.size, piece.weights, piece.gradients, piece.moments[0]);
+  kernels::lion(step, piece.size, piece.weights, piece.gradients, piece.moments<float>(0));
 }
 
 }  // namespace hearth::optim

@@ -29,10 +29,10 @@ std::vector<Range> ranges(const ParameterStore& parameters, bool by_decay, std::
   return result;
 }
 
-Tensor zero_moments(std::span<const Interval> own) {
+Tensor zero_moments(std::span<const Interval> own, DType type) {
   std::int64_t size = 0;
   for (const Interval& interval : own) size += interval.size();
-  return Tensor::zeros({size}, DType::f32);
+  return Tensor::zeros({size}, type);
 }
 
 Optimizer::State named_views(const ParameterStore& parameters, const Tensor& arena, std::string_view prefix) {

@@ -15,7 +15,7 @@ struct Range {
 // The ranges of the owned intervals, in arena order; neighbours with the same weight decay are joined.
 std::vector<Range> ranges(const ParameterStore& parameters, bool by_decay, std::span<const Interval> own);
 
-Tensor zero_moments(std::span<const Interval> own);
+Tensor zero_moments(std::span<const Interval> own, DType type);
 
 // Views of an arena laid out like the parameters': one per parameter name, called PREFIX.NAME.
 Optimizer::State named_views(const ParameterStore& parameters, const Tensor& arena, std::string_view prefix);

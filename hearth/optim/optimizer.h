@@ -50,7 +50,8 @@ class HEARTH_API Optimizer {
   void set_lr(double lr) { lr_ = lr; }  // an LrScheduler does
   ParameterStore& parameters() const { return *parameters_; }
 
-  // The state to save for resuming: named arrays, named after the parameters. Loading requires all of them.
+  // The state to save for resuming: named arrays, named after the parameters, in the dtype that the optimizer keeps
+  // them in. The arrays share the optimizer's memory: to load is to write into them, and requires all of them.
   using State = std::vector<std::pair<std::string, Tensor>>;
   virtual State state() const;
   // State with one number per updated weight: flat arrays in arena order. Empty if the optimizer has other state.

@@ -8,6 +8,7 @@
 #include "hearth/optim/adafactor.h"
 #include "hearth/optim/adagrad.h"
 #include "hearth/optim/adamw.h"
+#include "hearth/optim/adamw_16bit.h"
 #include "hearth/optim/adamw_hf.h"
 #include "hearth/optim/lion.h"
 #include "hearth/optim/rmsprop.h"
@@ -47,13 +48,14 @@ const std::vector<OptimizerKind>& optimizer_kinds() {
   static const std::vector<std::string> betas{"adam_beta1", "adam_beta2"};
   static const std::vector<std::string> betas_and_epsilon{"adam_beta1", "adam_beta2", "adam_epsilon"};
   static const std::vector<OptimizerKind> kinds{
-      {{"adamw_torch", "adamw_torch_fused"}, betas_and_epsilon, {}, 2, true, make<AdamW>},
-      {{"adamw_hf"}, betas_and_epsilon, {}, 2, true, make<AdamWHf>},
+      {{"adamw_torch", "adamw_torch_fused"}, betas_and_epsilon, {}, 8, true, make<AdamW>},
+      {{"adamw_16bit"}, betas_and_epsilon, {}, 4, true, make<AdamW16Bit>},
+      {{"adamw_hf"}, betas_and_epsilon, {}, 8, true, make<AdamWHf>},
       {{"sgd"}, {}, {{"momentum", 0, 1}}, 0, true, make<Sgd>},
       {{"adafactor"}, {}, {}, 0, false, make_whole<Adafactor>},
-      {{"adagrad"}, {}, {{"lr_decay", 0}, {"initial_accumulator_value", 0}, {"eps", 1e-10}}, 1, true, make<Adagrad>},
-      {{"rmsprop"}, {}, {{"alpha", 0.99, 1}, {"eps", 1e-8}, {"momentum", 0, 1}}, 1, true, make<RmsProp>},
-      {{"lion_32bit", "lion"}, betas, {}, 1, true, make<Lion>},
+      {{"adagrad"}, {}, {{"lr_decay", 0}, {"initial_accumulator_value", 0}, {"eps", 1e-10}}, 4, true, make<Adagrad>},
+      {{"rmsprop"}, {}, {{"alpha", 0.99, 1}, {"eps", 1e-8}, {"momentum", 0, 1}}, 4, true, make<RmsProp>},
+      {{"lion_32bit", "lion"}, betas, {}, 4, true, make<Lion>},
   };
   return kinds;
 }
@@ -70,9 +72,10 @@ std::vector<std::string> optimizer_names() {
   return names;
 }
 
-int moments_per_weight(const OptimizerOptions& options) {
+int moment_bytes_per_weight(const OptimizerOptions& options) {
   const auto momentum = options.args.find("momentum");
-  return optimizer_kind(options.name).moments + (momentum != options.args.end() && momentum->second != 0 ? 1 : 0);
+  const bool has_momentum = momentum != options.args.end() && momentum->second != 0;
+  return optimizer_kind(options.name).moment_bytes + (has_momentum ? static_cast<int>(sizeof(float)) : 0);
 }
 
 bool can_shard(std::string_view name) { return optimizer_kind(name).can_shard; }

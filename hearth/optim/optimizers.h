@@ -15,7 +15,7 @@ struct OptimizerKind {
   std::vector<std::string> names;     // of --optim; the first one is canonical
   std::vector<std::string> settings;  // flags of the Trainer that it reads, beside learning_rate and weight_decay
   std::vector<OptimizerArg> args;     // what it takes in --optim_args
-  int moments = 0;                    // f32 numbers that it keeps per weight, without that of a momentum in `args`
+  int moment_bytes = 0;               // that it keeps per weight, without those of a momentum in `args`
   bool can_shard = true;              // whether it can update only a part of the weights
   // `options.args` has a value for each of `args`.
   std::unique_ptr<Optimizer> (*make)(const OptimizerOptions& options, ParameterStore& parameters,
@@ -29,8 +29,8 @@ const OptimizerKind& optimizer_kind(std::string_view name);
 // All names, canonical or not.
 std::vector<std::string> optimizer_names();
 
-// f32 numbers that the optimizer keeps per trainable weight. Adafactor's sums of rows and columns count as none.
-int moments_per_weight(const OptimizerOptions& options);
+// Bytes of moments that the optimizer keeps per trainable weight. Adafactor's sums of rows and columns count as none.
+int moment_bytes_per_weight(const OptimizerOptions& options);
 
 bool can_shard(std::string_view name);
 // An Error that lists the optimizers that can be sharded, if this one cannot.

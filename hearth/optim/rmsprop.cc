@@ -17,7 +17,7 @@ void RmsProp::update_piece(const Piece& piece, double lr, float grad_scale) cons
   step.momentum = options_.args.at("momentum");
   step.weight_decay = piece.weight_decay;
   step.grad_scale = grad_scale;
-  kernels::rmsprop(step, piece.size, piece.weights, piece.gradients, piece.moments[0], piece.moments[1]);
+  kernels::rmsprop(step, piece.size, piece.weights, piece.gradients, piece.moments<float>(0), piece.moments<float>(1));
 }
 
 }  // namespace hearth::optim

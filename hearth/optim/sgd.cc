@@ -16,7 +16,7 @@ void Sgd::update_piece(const Piece& piece, double lr, float grad_scale) const {
   step.weight_decay = piece.weight_decay;
   step.grad_scale = grad_scale;
   step.first = steps_ == 1;
-  kernels::sgd(step, piece.size, piece.weights, piece.gradients, piece.moments[0]);
+  kernels::sgd(step, piece.size, piece.weights, piece.gradients, piece.moments<float>(0));
 }
 
 }  // namespace hearth::optim

@@ -33,9 +33,10 @@ namespace {
 
 struct Piece {
   Range range;
-  Parameter* parameter = nullptr;           // set if it has copies or is a table; the piece then lies within
-  std::int64_t row_begin = 0, row_end = 0;  // these rows, and that of a table may begin or end inside a row
-  const std::uint8_t* used = nullptr;       // of a table: one flag per row
+  Parameter* parameter = nullptr;  // set if the parameter has copies, or is an embedding with unused rows
+  // If `parameter` is set, the rows that the piece lies in. A piece of an embedding may begin or end inside a row.
+  std::int64_t row_begin = 0, row_end = 0;
+  const std::uint8_t* used = nullptr;  // of an embedding with unused rows: one flag per row
 };
 
 Range cut_out(const Range& range, std::int64_t begin, std::int64_t end) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/cpu/parallel.h"
+#include "hearth/kernels/simd/visit.h"
 
 namespace hearth::optim {
 
@@ -34,6 +35,16 @@ const std::uint8_t* UsedRows::flags_of(const Parameter& parameter) const {
 
 void UsedRows::find_in_moments(Table& table, std::span<const Range> ranges, const Optimizer::State& moments) const {
   constexpr std::int64_t kRowsPerTask = 64;
+  const auto differ = [&](const Tensor& values, std::int64_t begin, std::int64_t end) {
+    bool found = false;
+    kernels::visit_float(values.type(), [&](auto of_type) {
+      using T = decltype(of_type);
+      const auto initial = static_cast<float>(static_cast<T>(initial_moment_));  // as it is stored
+      const T* const all = values.data<T>();
+      found = std::any_of(all + begin, all + end, [&](T moment) { return static_cast<float>(moment) != initial; });
+    });
+    return found;
+  };
   const std::int64_t cols = table.parameter->shape[1], first = table.parameter->offset;
   cpu::parallel_chunks(table.parameter->shape[0], kRowsPerTask, [&](std::int64_t row_begin, std::int64_t row_end) {
     for (std::int64_t row = row_begin; row < row_end; ++row)
@@ -42,9 +53,8 @@ void UsedRows::find_in_moments(Table& table, std::span<const Range> ranges, cons
         const std::int64_t end = std::min(range.end, first + (row + 1) * cols);
         for (const auto& [name, values] : moments) {
           if (begin >= end) break;
-          const float* const of_row = values.data<float>() + range.moments + begin - range.begin;
-          const auto differs = [&](float moment) { return moment != initial_moment_; };
-          if (std::any_of(of_row, of_row + end - begin, differs)) table.used[static_cast<std::size_t>(row)] = 1;
+          const std::int64_t shift = range.moments - range.begin;
+          if (differ(values, begin + shift, end + shift)) table.used[static_cast<std::size_t>(row)] = 1;
         }
       }
   });

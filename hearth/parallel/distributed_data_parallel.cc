@@ -17,8 +17,8 @@ std::vector<optim::Interval> intervals_of(const std::vector<Parameter*>& paramet
   return intervals;
 }
 
-// Of the gradients in an interval of the arena. For embeddings only rows that may differ from zero are read, and, with
-// `uses_squares`, nothing is read for parameters whose sum of squares is known.
+// The sum of squares of the gradients in an interval of the arena. For embeddings only rows that may differ from zero
+// are read, and, with `uses_squares`, nothing is read for parameters whose sum of squares is known.
 double sum_of_squares(const ParameterStore& parameters, const optim::Interval& interval, bool uses_squares) {
   const float* const grads = parameters.grad().data<float>();
   double squares = 0;

@@ -1,7 +1,5 @@
 #include "hearth/parallel/sharded_optimizer.h"
 
-#include <cstring>
-
 #include "hearth/base/profiler.h"
 #include "hearth/optim/moments.h"
 #include "hearth/optim/optimizers.h"
@@ -76,15 +74,16 @@ void ShardedOptimizer::gather_weights() {
 
 Tensor ShardedOptimizer::gathered(const Tensor& moments) const {
   Tensor arena;
-  if (team_.is_first()) arena = Tensor({parameters_.size()}, DType::f32);
-  const float* mine = moments.data<float>();
+  const DType type = moments.type();
+  if (team_.is_first()) arena = Tensor({parameters_.size()}, type);
+  std::int64_t at = 0;  // index of the moments that are sent next
   for (const optim::Interval& bucket : partition_.buckets()) {
     const std::int64_t part = partition_.part_size(bucket), own = partition_.own(bucket).size();
-    const Tensor sent = Tensor::zeros({part}, DType::f32);
-    std::memcpy(sent.raw(), mine, static_cast<std::size_t>(own) * sizeof(float));
-    mine += own;
-    const Tensor whole({team_.is_first() ? part * team_.size() : 0}, DType::f32);
-    team_.group().gather(sent.raw(), whole.raw(), static_cast<std::size_t>(part), DType::f32, 0)->wait();
+    const Tensor sent = Tensor::zeros({part}, type);
+    sent.slice(0, own).copy_from(moments.slice(at, at + own));
+    at += own;
+    const Tensor whole({team_.is_first() ? part * team_.size() : 0}, type);
+    team_.group().gather(sent.raw(), whole.raw(), static_cast<std::size_t>(part), type, 0)->wait();
     if (team_.is_first()) arena.slice(bucket.begin, bucket.end).copy_from(whole.slice(0, bucket.size()));
   }
   return arena;
@@ -111,7 +110,7 @@ void ShardedOptimizer::load_state(std::int64_t steps, std::int64_t moment_steps,
   };
   if (!partition_.sharded()) return read_and_send(optimizer_->state());
   for (const auto& [name, moments] : optimizer_->moments()) {
-    const Tensor arena = Tensor::zeros({parameters_.size()}, DType::f32);
+    const Tensor arena = Tensor::zeros({parameters_.size()}, moments.type());
     read_and_send(optim::named_views(parameters_, arena, name));
     std::int64_t at = 0;
     for (const optim::Interval& own : partition_.own()) {

@@ -11,6 +11,7 @@
 #include "hearth/io/model_weights.h"
 #include "hearth/io/replace_folder.h"
 #include "hearth/io/safetensors.h"
+#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/parallel/broadcast_weights.h"
 #include "hearth/train/checkpoint_state.h"
 #include "hearth/train/torch_optimizer.h"
@@ -82,9 +83,12 @@ class StoredMoments {
     check(found != stored_.arrays.end(),
           "{} lacks {}: it was written with another --optim or --freeze, or for another model", file, name);
     const Tensor& value = found->second;
-    check(value.shape() == to.shape() && value.type() == to.type(), "{}: {} is {}, this model needs {}", file, name,
-          value.shape().to_string(), to.shape().to_string());
-    to.copy_from(value);
+    check(value.shape() == to.shape(), "{}: {} is {}, this model needs {}", file, name, value.shape().to_string(),
+          to.shape().to_string());
+    check(value.type() == DType::f32 || value.type() == DType::bf16, "{}: {} is in {}, but moments are fp32 or bf16",
+          file, name, name_of(value.type()));
+    // Exact, except that --optim adamw_16bit rounds the f32 moments of another AdamW.
+    kernels::convert(value.type(), value.raw(), to.type(), to.raw(), to.size());
   }
 
   StoredState stored_;

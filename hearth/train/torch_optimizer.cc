@@ -135,7 +135,7 @@ PickleValue::Dict settings_of_group(const TorchOptimizerSettings& settings, bool
   const auto add = [&](std::initializer_list<std::pair<PickleValue, PickleValue>> items) {
     group.items.insert(group.items.end(), items);
   };
-  if (name == "adamw_torch")
+  if (name == "adamw_torch" || name == "adamw_16bit")
     add({{"betas", betas},
          {"eps", options.eps},
          {"amsgrad", false},

@@ -36,6 +36,40 @@ TEST_F(SmallModel, GemmHasARowForEachImplementationAndProduct) {
   EXPECT_TRUE(contains(to_text(rows), "24 x 96 x 32"));
 }
 
+// BERT-base with many tokens, where the implementation takes blocks.
+TEST(Products, HaveTheLayoutsOfTraining) {
+  kernels::GemmImpl impl = kernels::choose_gemm(DType::bf16);
+  impl.takes_bf16_blocks = true;
+  const kernels::ForcedGemm forced(DType::bf16, impl);
+  nn::TransformerConfig config;
+  config.hidden = 768;
+  config.intermediate = 3072;
+  const auto layouts = [&](std::int64_t tokens, DType type) {
+    std::string letters;
+    for (const Product& product : training_products(config, tokens, type))
+      for (const kernels::Layout layout : {product.a_layout, product.b_layout, product.c_layout})
+        letters += layout == kernels::Layout::blocks ? 'b' : 'r';
+    return letters;
+  };
+  // Per layer: A, B and C of forward, of the input gradient and of the weight gradient.
+  const std::string expected =
+      "brr"
+      "rrr"
+      "rbr"  // query, key, value: the input is copied
+      "rrr"
+      "rrr"
+      "rrr"  // attention output
+      "brb"
+      "brr"
+      "bbr"  // intermediate
+      "brr"
+      "rrb"
+      "rbr";  // output
+  EXPECT_EQ(layouts(4608, DType::bf16), expected);
+  EXPECT_EQ(layouts(1023, DType::bf16), std::string(36, 'r'));
+  EXPECT_EQ(layouts(4608, DType::f16), std::string(36, 'r'));
+}
+
 TEST_F(SmallModel, OpsAreHeldAgainstCopyAndProduct) {
   OpsBenchOptions options;
   options.model = folder_.string();

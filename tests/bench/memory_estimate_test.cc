@@ -5,6 +5,7 @@
 #include "hearth/bench/model_config.h"
 #include "hearth/bench/train_bench.h"
 #include "hearth/bench/workload.h"
+#include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/system.h"
 #include "hearth/kernels/gemm/gemm.h"
@@ -70,7 +71,7 @@ constexpr double kOfTheProgram = 16 << 20;
   constexpr std::int64_t kBatch = 24;
   MemoryPlan plan = small_plan(DType::f32, kBatch);
   plan.gradient_checkpointing = checkpointing;
-  plan.moments = optim::moments_per_weight(optimizer);
+  plan.moment_bytes = optim::moment_bytes_per_weight(optimizer);
   cpu::set_num_threads(static_cast<int>(plan.threads));
   const auto model = models::build_model(config, HeadKind::question_answering, 42, freezing);
   parallel::DistributedDataParallel ddp(model->parameters());
@@ -124,7 +125,7 @@ TEST_F(MemoryEstimateDeathTest, IsWithinATenthForElectraAndAlbert) {
 }
 
 TEST_F(MemoryEstimateDeathTest, IsWithinATenthWithOptimizersThatKeepLess) {
-  for (const char* name : {"sgd", "lion", "adafactor"})
+  for (const char* name : {"sgd", "lion", "adafactor", "adamw_16bit"})
     EXPECT_EXIT(compare_with_step(false, {.name = name, .args = {}}), testing::ExitedWithCode(0), "measured");
 }
 
@@ -172,6 +173,41 @@ TEST(MemoryEstimateTest, CountsTheCopiesOfTiedWordEmbeddings) {
   const nn::TransformerConfig encoder = tiny()->backbone_config();
   EXPECT_GE(copies(HeadKind::masked_lm) - copies(HeadKind::question_answering),
             2.0 * static_cast<double>(encoder.vocab_size * encoder.hidden));
+}
+
+TEST(MemoryEstimateTest, CountsTheMasksThatAttentionKeeps) {
+  const auto activations = [](const char* rate, DType dtype, bool checkpointing) {
+    models::Config config = model_config("bert-tiny");
+    override_fields(config, rate);
+    MemoryPlan plan = small_plan(dtype);
+    plan.gradient_checkpointing = checkpointing;
+    return estimate_memory(*models::outline(config, HeadKind::question_answering, {}), plan).activations;
+  };
+  const double of_layer = 2 * 8 * kSequence * kSequence / 8.0;  // 2 heads, 8 sequences, one bit per query and key
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
+    for (const bool checkpointing : {false, true}) {
+      const bool keeps = dtype != DType::f32 && cpu::isa() == cpu::Isa::amx;
+      EXPECT_EQ(activations("attention_probs_dropout_prob=0.1", dtype, checkpointing) -
+                    activations("attention_probs_dropout_prob=0", dtype, checkpointing),
+                keeps ? (checkpointing ? 1 : 2) * of_layer : 0);
+    }
+}
+
+// From 1,024 tokens on, the inputs of query, key and value (1,152 outputs) and of the intermediate layer (1,536).
+TEST(MemoryEstimateTest, CountsTheInputsThatAreCopied) {
+  const auto activations = [](bool copies, std::int64_t tokens) {
+    kernels::GemmImpl impl = kernels::choose_gemm(DType::bf16);
+    impl.takes_bf16_blocks = copies;
+    const kernels::ForcedGemm forced(DType::bf16, impl);
+    models::Config config = model_config("bert-tiny");
+    override_fields(config, "hidden_size=384,intermediate_size=1536");
+    MemoryPlan plan = small_plan(DType::bf16);
+    plan.tokens = tokens;
+    return estimate_memory(*models::outline(config, HeadKind::question_answering, {}), plan).activations;
+  };
+  constexpr double kBytesOfInput = 1024 * 384 * 2, kLayers = 2;
+  EXPECT_EQ(activations(true, 1024) - activations(false, 1024), kLayers * 2 * kBytesOfInput);
+  EXPECT_EQ(activations(true, 1023), activations(false, 1023));
 }
 
 TEST(MemoryEstimateTest, ShardingDividesTheOptimizersState) {

@@ -35,12 +35,23 @@ TEST_F(SmallModel, ReportsWhatMachinesRead) {
       EXPECT_GE(json.at(key).get<double>(), 0) << key;
     EXPECT_EQ(json.at("model"), folder_.string());
     EXPECT_EQ(json.at("dtype"), name_of(type));
+    EXPECT_EQ(json.at("optim"), "adamw_torch");
     EXPECT_EQ(json.at("batch"), 2);
     EXPECT_EQ(json.at("seq"), 20);
     EXPECT_EQ(json.at("steps"), 1);
     EXPECT_EQ(json.at("tokens_per_step"), 40);
     EXPECT_TRUE(json.contains("threads") && json.contains("isa"));
   }
+}
+
+TEST_F(SmallModel, TrainsWithTheOptimizerAskedFor) {
+  TrainBenchOptions options = one_step(folder_);
+  options.optim = "adamw_16bit";
+  const TrainBenchResult result = bench_train(options);
+  EXPECT_EQ(result.to_json().at("optim"), "adamw_16bit");
+  EXPECT_TRUE(contains(result.to_text(), "bf16, adamw_16bit, "));
+  options.optim = "adamw_8bit";
+  EXPECT_TRUE(contains(error_of([&] { bench_train(options); }), "the optimizer 'adamw_8bit' is not known"));
 }
 
 TEST_F(SmallModel, RealLengthsCountTheirTokensAlone) {

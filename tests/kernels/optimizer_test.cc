@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -118,6 +119,222 @@ TEST(AdamW, KeepsNaN) {
   float p[] = {1}, m[] = {0}, v[] = {0};
   adamw(step, 1, p, g, m, v);
   EXPECT_TRUE(std::isnan(m[0]) && std::isnan(v[0]) && std::isnan(p[0]));
+}
+
+BFloat16* bf16_of(Buffer& buffer) { return static_cast<BFloat16*>(buffer.data()); }
+
+// Elements that differ. They differ by one unit of bf16 at most: the f32 numbers before rounding may differ in their
+// last place, which changes how few of them are rounded.
+std::int64_t count_of_differing(const Buffer& actual, const Buffer& expected, std::string_view what) {
+  expect_close(actual, expected, unit_of(DType::bf16), 0, what);
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < actual.size(); ++i) count += actual.at(i) == expected.at(i) ? 0 : 1;
+  return count;
+}
+
+TEST(AdamW16Bit, MatchesReference) {
+  AdamWStep step;
+  step.lr = 1e-3;
+  step.weight_decay = 0.01;
+  step.grad_scale = 0.7f;
+  std::int64_t all = 0, differing = 0;
+  for (const std::int64_t first : {std::int64_t{0}, std::int64_t{1234567}, (std::int64_t{1} << 32) - 10})
+    for (const std::int64_t n : sizes()) {
+      Buffer p(DType::f32, n, 1), m(DType::bf16, n), v(DType::bf16, n);
+      for (step.step = 1; step.step <= 5; ++step.step) {
+        Buffer g(DType::f32, n, static_cast<std::uint32_t>(step.step));
+        Buffer expected_p = p, expected_m = m, expected_v = v;
+        adamw_16bit(step, first, n, p.floats(), g.floats(), bf16_of(m), bf16_of(v));
+        reference::adamw_16bit(step, first, n, expected_p.floats(), g.floats(), bf16_of(expected_m),
+                               bf16_of(expected_v));
+        expect_close(p, expected_p, 6e-7, 1e-8, "p");
+        differing += count_of_differing(m, expected_m, "m") + count_of_differing(v, expected_v, "v");
+        all += 2 * n;
+      }
+    }
+  EXPECT_LT(differing, all / 2000);
+}
+
+// The weights are those of f32 moments as long as the moments were stored without rounding.
+TEST(AdamW16Bit, UpdatesTheWeightsBeforeItRounds) {
+  constexpr std::int64_t kCount = 1000;
+  AdamWStep step;
+  step.lr = 1e-3;
+  step.step = 7;
+  Buffer p(DType::f32, kCount, 1), g(DType::f32, kCount, 2), m(DType::bf16, kCount, 3), v(DType::bf16, kCount);
+  Buffer wide_p = p, wide_m(DType::f32, kCount), wide_v(DType::f32, kCount);
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    v.set(i, m.at(i) * m.at(i));
+    wide_m.set(i, m.at(i));
+    wide_v.set(i, v.at(i));
+  }
+  adamw_16bit(step, 0, kCount, p.floats(), g.floats(), bf16_of(m), bf16_of(v));
+  adamw(step, kCount, wide_p.floats(), g.floats(), wide_m.floats(), wide_v.floats());
+  EXPECT_TRUE(p == wide_p);
+  expect_close(m, wide_m, unit_of(DType::bf16), 0, "m");
+  expect_close(v, wide_v, unit_of(DType::bf16), 0, "v");
+}
+
+// With betas of 0 the moments are the gradient and its square: the kernel does nothing but round them.
+AdamWStep only_rounding(std::int64_t number) {
+  AdamWStep step;
+  step.beta1 = step.beta2 = 0;
+  step.step = number;
+  return step;
+}
+
+// The errors of rounding in units of bf16, and how they go together with the errors `lag` elements on.
+struct Errors {
+  std::vector<double> m, v;
+
+  static double mean(const std::vector<double>& errors) {
+    double sum = 0;
+    for (const double error : errors) sum += error;
+    return sum / static_cast<double>(errors.size());
+  }
+  static double correlation(const std::vector<double>& a, const std::vector<double>& b, std::size_t lag = 0) {
+    double ab = 0, aa = 0, bb = 0;
+    for (std::size_t i = 0; i + lag < a.size(); ++i) {
+      ab += a[i] * b[i + lag];
+      aa += a[i] * a[i];
+      bb += b[i + lag] * b[i + lag];
+    }
+    return ab / std::sqrt(aa * bb);
+  }
+};
+
+// n elements with the gradient 1 + part / 128, whose neighbours in bf16 are 1 and 1 + 1 / 128.
+Errors errors_of_step(std::int64_t number, std::int64_t n, float part) {
+  constexpr double kUnit = 0x1p-7;
+  const float gradient = 1 + part * 0x1p-7f, square = gradient * gradient;
+  Buffer p(DType::f32, n), g(DType::f32, n), m(DType::bf16, n), v(DType::bf16, n);
+  for (std::int64_t i = 0; i < n; ++i) g.set(i, gradient);
+  adamw_16bit(only_rounding(number), 0, n, p.floats(), g.floats(), bf16_of(m), bf16_of(v));
+  Errors errors;
+  for (std::int64_t i = 0; i < n; ++i) {
+    errors.m.push_back((m.at(i) - gradient) / kUnit);
+    errors.v.push_back((v.at(i) - square) / kUnit);
+  }
+  return errors;
+}
+
+TEST(AdamW16Bit, RoundsWithoutBias) {
+  constexpr std::int64_t kCount = 1 << 16;
+  for (const float part : {1.0f / 512, 0.1f, 0.25f, 0.5f, 0.8f, 0.99f}) {
+    Errors all;  // the same element in many steps
+    for (std::int64_t step = 1; step <= 20; ++step) {
+      const Errors errors = errors_of_step(step, kCount, part);
+      const double allowed = 5 * 0.5 / std::sqrt(double{kCount});  // five standard deviations
+      EXPECT_NEAR(Errors::mean(errors.m), 0, allowed) << part << " " << step;
+      EXPECT_NEAR(Errors::mean(errors.v), 0, allowed) << part << " " << step;
+      EXPECT_LE(*std::ranges::max_element(errors.m), 1);
+      EXPECT_GE(*std::ranges::min_element(errors.m), -1);
+    }
+    for (std::int64_t step = 1; step <= 4000; ++step) {
+      const Errors errors = errors_of_step(step, 8, part);
+      all.m.insert(all.m.end(), errors.m.begin(), errors.m.end());
+      all.v.insert(all.v.end(), errors.v.begin(), errors.v.end());
+    }
+    const double allowed = 5 * 0.5 / std::sqrt(static_cast<double>(all.m.size()));
+    EXPECT_NEAR(Errors::mean(all.m), 0, allowed) << part;
+    EXPECT_NEAR(Errors::mean(all.v), 0, allowed) << part;
+  }
+}
+
+TEST(AdamW16Bit, RoundsMomentsElementsAndStepsIndependently) {
+  constexpr std::int64_t kCount = 1 << 18;
+  const double allowed = 5 / std::sqrt(double{kCount});
+  Errors before = errors_of_step(1, kCount, 0.5f);
+  for (std::int64_t step = 2; step <= 6; ++step) {
+    Errors errors = errors_of_step(step, kCount, 0.5f);
+    EXPECT_NEAR(Errors::correlation(errors.m, errors.v), 0, allowed);
+    EXPECT_NEAR(Errors::correlation(errors.m, before.m), 0, allowed);
+    EXPECT_NEAR(Errors::correlation(errors.v, before.v), 0, allowed);
+    EXPECT_NEAR(Errors::correlation(errors.m, before.v), 0, allowed);
+    for (const std::size_t lag : {1, 2, 8, 16, 768, 1024, 65536}) {
+      EXPECT_NEAR(Errors::correlation(errors.m, errors.m, lag), 0, 1.2 * allowed) << lag;
+      EXPECT_NEAR(Errors::correlation(errors.v, errors.v, lag), 0, 1.2 * allowed) << lag;
+    }
+    before = std::move(errors);
+  }
+}
+
+TEST(AdamW16Bit, KeepsWhatBf16Holds) {
+  const float values[] = {0, -0.0f, 1, -1, 0.0078125f, 0x1p-126f, 0x1.fep127f, -0x1.fep127f};
+  for (const float value : values) {
+    Buffer p(DType::f32, 100), g(DType::f32, 100), m(DType::bf16, 100), v(DType::bf16, 100);
+    for (std::int64_t i = 0; i < 100; ++i) g.set(i, value);
+    adamw_16bit(only_rounding(3), 0, 100, p.floats(), g.floats(), bf16_of(m), bf16_of(v));
+    for (std::int64_t i = 0; i < 100; ++i) EXPECT_EQ(m.at(i), value);
+  }
+}
+
+// The largest numbers of f32 lie above those of bf16.
+TEST(AdamW16Bit, StaysFiniteWhereTheMomentsAre) {
+  constexpr std::int64_t kCount = 1000;
+  for (const float sign : {1.0f, -1.0f}) {
+    Buffer p(DType::f32, kCount), g(DType::f32, kCount), m(DType::bf16, kCount), v(DType::bf16, kCount);
+    for (std::int64_t i = 0; i < kCount; ++i) g.set(i, sign * std::numeric_limits<float>::max());
+    adamw_16bit(only_rounding(1), 0, kCount, p.floats(), g.floats(), bf16_of(m), bf16_of(v));
+    for (std::int64_t i = 0; i < kCount; ++i) {
+      EXPECT_EQ(m.at(i), sign * 0x1.fep127f);
+      EXPECT_EQ(v.at(i), std::numeric_limits<float>::infinity());
+    }
+  }
+}
+
+TEST(AdamW16Bit, KeepsInfinityAndNaN) {
+  constexpr std::int64_t kCount = 1000;
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float negative_nan = std::copysign(std::nanf(""), -1.0f),
+              signaling = std::numeric_limits<float>::signaling_NaN();
+  for (const float value : {infinity, -infinity, std::nanf(""), negative_nan, signaling}) {
+    Buffer p(DType::f32, kCount), g(DType::f32, kCount), m(DType::bf16, kCount), v(DType::bf16, kCount);
+    for (std::int64_t i = 0; i < kCount; ++i) g.set(i, value);
+    adamw_16bit(only_rounding(1), 0, kCount, p.floats(), g.floats(), bf16_of(m), bf16_of(v));
+    for (std::int64_t i = 0; i < kCount; ++i) {
+      if (std::isinf(value)) {
+        EXPECT_EQ(m.at(i), value);
+        EXPECT_EQ(v.at(i), infinity);
+      } else {
+        EXPECT_TRUE(std::isnan(m.at(i)) && std::isnan(v.at(i)) && std::isnan(p.at(i)));
+      }
+    }
+  }
+}
+
+TEST(AdamW16Bit, MomentsDecayToZeroInsteadOfStayingSubnormal) {
+  constexpr std::int64_t kCount = 100;
+  AdamWStep step;
+  step.lr = 1e-3;
+  Buffer p(DType::f32, kCount, 1), g(DType::f32, kCount), m(DType::bf16, kCount, 2, 1e-4f), v(DType::bf16, kCount);
+  for (std::int64_t i = 0; i < kCount; ++i) v.set(i, 1e-8f);
+  m.set(0, 0x1p-126f);
+  m.set(1, 0x1p-133f);
+  for (step.step = 1; step.step <= 900; ++step.step) {
+    adamw_16bit(step, 0, kCount, p.floats(), g.floats(), bf16_of(m), bf16_of(v));
+    for (std::int64_t i = 0; i < kCount; ++i) ASSERT_NE(std::fpclassify(m.at(i)), FP_SUBNORMAL) << step.step;
+  }
+  for (std::int64_t i = 0; i < kCount; ++i) EXPECT_EQ(m.at(i), 0);
+}
+
+// However an array is cut into calls, the same elements are rounded the same way.
+TEST(AdamW16Bit, DoesNotDependOnPieces) {
+  constexpr std::int64_t kCount = 1003, kFirst = 77;
+  AdamWStep step;
+  step.lr = 1e-3;
+  step.step = 3;
+  Buffer p(DType::f32, kCount, 1), g(DType::f32, kCount, 2), m(DType::bf16, kCount, 3), v(DType::bf16, kCount);
+  Buffer piece_p = p, piece_m = m, piece_v = v;
+  adamw_16bit(step, kFirst, kCount, p.floats(), g.floats(), bf16_of(m), bf16_of(v));
+  for (std::int64_t begin = 0, size = 1; begin < kCount; begin += size, size = size * 5 % 97 + 1) {
+    const std::int64_t n = std::min(size, kCount - begin);
+    adamw_16bit(step, kFirst + begin, n, piece_p.floats() + begin, g.floats() + begin, bf16_of(piece_m) + begin,
+                bf16_of(piece_v) + begin);
+  }
+  EXPECT_TRUE(p == piece_p);
+  EXPECT_TRUE(m == piece_m);
+  EXPECT_TRUE(v == piece_v);
 }
 
 TEST(Sgd, MatchesReference) {
@@ -254,6 +471,11 @@ TEST(Optimizer, DoesNotDependOnThreads) {
     Buffer p(DType::f32, kCount, 1), m(DType::f32, kCount, 3), v(DType::f32, kCount);
     adamw(step, kCount, p.floats(), g.floats(), m.floats(), v.floats());
     return std::make_tuple(sum_of_squares(kCount, g.floats()), p, m, v);
+  });
+  expect_same_for_any_threads([&] {
+    Buffer p(DType::f32, kCount, 1), m(DType::bf16, kCount, 3), v(DType::bf16, kCount);
+    adamw_16bit(step, 5, kCount, p.floats(), g.floats(), bf16_of(m), bf16_of(v));
+    return std::make_tuple(p, m, v);
   });
 }
 

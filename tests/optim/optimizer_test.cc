@@ -88,11 +88,13 @@ OptimizerOptions with_betas(OptimizerOptions options, double beta1, double beta2
 struct Named {
   OptimizerOptions options;
   const std::vector<float>& expected;
+  double tolerance = 3e-7;
 };
 
 const std::vector<Named> kOptimizers = {
     {options("adamw_torch"), expected::kAdamW},
     {options("adamw_torch_fused"), expected::kAdamW},
+    {options("adamw_16bit"), expected::kAdamW, 1e-4},
     {options("adamw_hf"), expected::kAdamWHf},
     {with_betas(options("adamw_hf"), 0.8, 0.9, 0.1), expected::kAdamWHfLargeEps},
     {options("sgd"), expected::kSgd},
@@ -118,7 +120,7 @@ TEST(Optimizer, GoesWhereTorchAndTransformersGo) {
     const std::vector<float> values = arrays.values();
     ASSERT_EQ(values.size(), named.expected.size());
     for (std::size_t i = 0; i < values.size(); ++i)
-      EXPECT_NEAR(values[i], named.expected[i], 3e-7) << named.options.name << " " << i;
+      EXPECT_NEAR(values[i], named.expected[i], named.tolerance) << named.options.name << " " << i;
   }
 }
 
@@ -231,6 +233,7 @@ TEST(Optimizer, NamesItsState) {
   EXPECT_EQ(adam.front(), "exp_avg.encoder.dense.weight (4, 6)");
   EXPECT_EQ(adam.back(), "exp_avg_sq.key.weight (3, 4)");
   EXPECT_EQ(names(options("adamw_hf")), adam);
+  EXPECT_EQ(names(options("adamw_16bit")), adam);
   EXPECT_EQ(names(options("adagrad")).front(), "sum.encoder.dense.weight (4, 6)");
   EXPECT_EQ(names(options("rmsprop")).back(), "square_avg.key.weight (3, 4)");
   EXPECT_EQ(names(options("rmsprop", {{"momentum", 0.9}})).back(), "momentum_buffer.key.weight (3, 4)");

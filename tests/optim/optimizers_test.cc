@@ -24,8 +24,8 @@ TEST(Optimizers, HaveNamesOfTheirOwn) {
 
 TEST(Optimizers, AreListedWhereOneIsNotKnown) {
   EXPECT_EQ(error_of([] { optimizer_kind("adamw_apex"); }),
-            "the optimizer 'adamw_apex' is not known; choose one of adamw_torch, adamw_torch_fused, adamw_hf, sgd, "
-            "adafactor, adagrad, rmsprop, lion_32bit, lion");
+            "the optimizer 'adamw_apex' is not known; choose one of adamw_torch, adamw_torch_fused, adamw_16bit, "
+            "adamw_hf, sgd, adafactor, adagrad, rmsprop, lion_32bit, lion");
 }
 
 TEST(Optimizers, KnowWhetherTheyCanBeSharded) {
@@ -34,12 +34,12 @@ TEST(Optimizers, KnowWhetherTheyCanBeSharded) {
   check_can_shard("adagrad");
   EXPECT_EQ(error_of([] { check_can_shard("adafactor"); }),
             "--optim adafactor cannot be sharded: leave out --sharded_optimizer, or choose one of adamw_torch, "
-            "adamw_hf, sgd, adagrad, rmsprop, lion_32bit");
+            "adamw_16bit, adamw_hf, sgd, adagrad, rmsprop, lion_32bit");
 }
 
 TEST(Optimizers, DescribeTheirSettings) {
-  EXPECT_EQ(optimizers_that_read("adam_beta1"), "adamw_torch, adamw_hf, lion_32bit");
-  EXPECT_EQ(optimizers_that_read("adam_epsilon"), "adamw_torch, adamw_hf");
+  EXPECT_EQ(optimizers_that_read("adam_beta1"), "adamw_torch, adamw_16bit, adamw_hf, lion_32bit");
+  EXPECT_EQ(optimizers_that_read("adam_epsilon"), "adamw_torch, adamw_16bit, adamw_hf");
   EXPECT_TRUE(reads_setting("lion", "adam_beta2"));
   EXPECT_FALSE(reads_setting("rmsprop", "adam_epsilon"));
   EXPECT_EQ(describe_optimizer_args(),
@@ -47,7 +47,7 @@ TEST(Optimizers, DescribeTheirSettings) {
             "momentum");
 }
 
-TEST(Optimizers, KnowHowManyNumbersPerWeightTheyKeep) {
+TEST(Optimizers, KnowHowManyBytesPerWeightTheyKeep) {
   ParameterStore parameters;
   parameters.add({{"weight", {8, 4}}});
   parameters.allocate();
@@ -58,8 +58,9 @@ TEST(Optimizers, KnowHowManyNumbersPerWeightTheyKeep) {
       options.args = parse_optimizer_args(args);
       const std::vector<OptimizerArg>& known = optimizer_kind(name).args;
       if (!options.args.empty() && std::ranges::find(known, "momentum", &OptimizerArg::key) == known.end()) continue;
-      EXPECT_EQ(moments_per_weight(options), std::ssize(make_optimizer(options, parameters)->moments()))
-          << name << args;
+      std::size_t bytes = 0;
+      for (const auto& [moment, values] : make_optimizer(options, parameters)->moments()) bytes += values.bytes();
+      EXPECT_EQ(moment_bytes_per_weight(options) * parameters.size(), static_cast<std::int64_t>(bytes)) << name << args;
     }
 }
 

@@ -68,10 +68,17 @@ OptimizerOptions named(const std::string& name, OptimizerArgs args = {}, double 
 }
 
 const std::vector<OptimizerOptions> kOptions = {
-    named("adamw_torch"), named("adamw_torch", {}, 0.1),         named("adamw_hf"),
-    named("sgd"),         named("sgd", {{"momentum", 0.9}}),     named("adagrad", {{"initial_accumulator_value", 0.5}}),
-    named("rmsprop"),     named("rmsprop", {{"momentum", 0.8}}), named("lion"),
+    named("adamw_torch"),
+    named("adamw_torch", {}, 0.1),
+    named("adamw_hf"),
+    named("sgd"),
+    named("sgd", {{"momentum", 0.9}}),
+    named("adagrad", {{"initial_accumulator_value", 0.5}}),
+    named("rmsprop"),
+    named("rmsprop", {{"momentum", 0.8}}),
+    named("lion"),
     named("adafactor"),
+    named("adamw_16bit"),
 };
 
 void take_steps(Model& model, Optimizer& optimizer, std::int64_t first, std::int64_t last) {
@@ -106,6 +113,22 @@ TEST(UnusedRows, AreNotRead) {
   EXPECT_FALSE(changed(7));
 }
 
+// A loop of the user's own may add to the gradient of any row.
+TEST(UnusedRows, AreNoneOnceTheGradientIsExposed) {
+  Model model;
+  const auto optimizer = make_optimizer(named("adamw_torch"), model.store);
+  take_steps(model, *optimizer, 1, 2);
+  model.table->expose_grad();
+  const auto weight = [&] { return model.table->master.data<float>()[7 * kCols]; };
+  for (std::int64_t step = 3; step <= 4; ++step) {
+    const float before = weight();
+    model.set_gradients(step, {4});
+    model.table->grad.data<float>()[7 * kCols] = 1;
+    optimizer->step(0.01);
+    EXPECT_NE(weight(), before) << "step " << step;
+  }
+}
+
 TEST(UnusedRows, AreUsedOnceTheyHadAGradient) {
   Model model;
   const auto optimizer = make_optimizer(named("adamw_torch"), model.store);
@@ -119,36 +142,40 @@ TEST(UnusedRows, AreUsedOnceTheyHadAGradient) {
 }
 
 TEST(UnusedRows, AreFoundAgainInLoadedMoments) {
-  Model whole, stopped, resumed;
-  const auto at_once = make_optimizer(named("adamw_torch"), whole.store);
-  take_steps(whole, *at_once, 1, 6);
-  const auto before = make_optimizer(named("adamw_torch"), stopped.store);
-  take_steps(stopped, *before, 1, 3);
+  for (const char* name : {"adamw_torch", "adamw_16bit"}) {
+    Model whole, stopped, resumed;
+    const auto at_once = make_optimizer(named(name), whole.store);
+    take_steps(whole, *at_once, 1, 6);
+    const auto before = make_optimizer(named(name), stopped.store);
+    take_steps(stopped, *before, 1, 3);
 
-  const auto after = make_optimizer(named("adamw_torch"), resumed.store);
-  take_steps(resumed, *after, 5, 5);  // other rows
-  resumed.store.master().copy_from(stopped.store.master());
-  after->set_steps(before->steps());
-  const Optimizer::State saved = before->state(), loaded = after->state();
-  for (std::size_t i = 0; i < saved.size(); ++i) loaded[i].second.copy_from(saved[i].second);
-  take_steps(resumed, *after, 4, 6);
-  EXPECT_EQ(resumed.weights(), whole.weights());
+    const auto after = make_optimizer(named(name), resumed.store);
+    take_steps(resumed, *after, 5, 5);  // other rows
+    resumed.store.master().copy_from(stopped.store.master());
+    after->set_steps(before->steps());
+    const Optimizer::State saved = before->state(), loaded = after->state();
+    for (std::size_t i = 0; i < saved.size(); ++i) loaded[i].second.copy_from(saved[i].second);
+    take_steps(resumed, *after, 4, 6);
+    EXPECT_EQ(resumed.weights(), whole.weights()) << name;
+  }
 }
 
 TEST(UnusedRows, OfAShardThatBeginsInsideARow) {
-  Model model, whole(false);
-  const std::int64_t cut = model.table->offset + 17 * kCols + 5;
-  const Interval parts[] = {{0, cut}, {cut, model.store.size()}};
-  const auto first = make_optimizer(named("adamw_torch"), model.store, std::span(parts, 1));
-  const auto second = make_optimizer(named("adamw_torch"), model.store, std::span(parts + 1, 1));
-  const auto of_whole = make_optimizer(named("adamw_torch"), whole.store);
-  for (std::int64_t step = 1; step <= 4; ++step) {
-    model.set_gradients(step, rows_of(step));
-    first->step(0.01);
-    second->step(0.01);
+  for (const char* name : {"adamw_torch", "adamw_16bit"}) {
+    Model model, whole(false);
+    const std::int64_t cut = model.table->offset + 17 * kCols + 5;
+    const Interval parts[] = {{0, cut}, {cut, model.store.size()}};
+    const auto first = make_optimizer(named(name), model.store, std::span(parts, 1));
+    const auto second = make_optimizer(named(name), model.store, std::span(parts + 1, 1));
+    const auto of_whole = make_optimizer(named(name), whole.store);
+    for (std::int64_t step = 1; step <= 4; ++step) {
+      model.set_gradients(step, rows_of(step));
+      first->step(0.01);
+      second->step(0.01);
+    }
+    take_steps(whole, *of_whole, 1, 4);
+    EXPECT_EQ(model.weights(), whole.weights()) << name;
   }
-  take_steps(whole, *of_whole, 1, 4);
-  EXPECT_EQ(model.weights(), whole.weights());
 }
 
 TEST(UnusedRows, AGradientThatAProgramHoldsCountsAsUsed) {

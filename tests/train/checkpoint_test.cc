@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -56,6 +57,67 @@ class Checkpoints : public TrainerTest {
   std::map<std::int64_t, std::vector<float>> weights_at_;
   std::function<void()> at_evaluation_;
 };
+
+// A run that has made no step: its moments are those that a test writes, or those of a checkpoint.
+struct Progress {
+  explicit Progress(const char* optim) : optimizer({.name = optim}, ddp) {}
+
+  void save(const std::filesystem::path& folder) {
+    std::filesystem::create_directories(folder);
+    model.save_pretrained(folder);
+    save_progress(progress, optimizer.state(), folder);
+  }
+  std::map<std::string, std::vector<float>> moments() const {
+    std::map<std::string, std::vector<float>> all;
+    for (const auto& [name, values] : optimizer.state()) {
+      const Tensor wide = ops::in_dtype(values, DType::f32);
+      all[name] = {wide.data<float>(), wide.data<float>() + wide.size()};
+    }
+    return all;
+  }
+
+  ToyModel model;
+  parallel::DistributedDataParallel ddp{model.parameters()};
+  parallel::ShardedOptimizer optimizer;
+  optim::LossScaler scaler{false};
+  TrainerState state;
+  SavedProgress progress{model, optimizer, scaler, state};
+};
+
+// Moments are stored in the dtype that the optimizer keeps them in, and every AdamW reads both dtypes.
+TEST_F(Checkpoints, MomentsOfOneAdamWAreReadByTheOthers) {
+  Progress wide("adamw_torch"), narrow("adamw_16bit"), wide_again("adamw_hf"), narrow_again("adamw_16bit");
+  std::map<std::string, std::vector<float>> rounded;
+  for (const auto& [name, values] : wide.optimizer.state())
+    for (std::int64_t i = 0; i < values.size(); ++i) {
+      values.data<float>()[i] = static_cast<float>(std::exp(0.1 * static_cast<double>(i % 50) - 9));
+      rounded[name].push_back(static_cast<float>(BFloat16(values.data<float>()[i])));
+    }
+  wide.save(folder_ / "wide");
+  load_progress(narrow.progress, folder_ / "wide");
+  EXPECT_EQ(narrow.moments(), rounded);
+  EXPECT_NE(wide.moments(), rounded);
+  narrow.save(folder_ / "narrow");
+  load_progress(wide_again.progress, folder_ / "narrow");
+  EXPECT_EQ(wide_again.moments(), rounded);
+  load_progress(narrow_again.progress, folder_ / "narrow");
+  EXPECT_EQ(narrow_again.moments(), rounded);
+  const auto size_in = [&](const char* name) {
+    return std::filesystem::file_size(folder_ / name / "optimizer.safetensors");
+  };
+  EXPECT_LT(size_in("narrow"), 0.7 * static_cast<double>(size_in("wide")));
+  EXPECT_EQ(warnings_, std::vector<std::string>{});
+}
+
+TEST_F(Checkpoints, MomentsInAnotherDtypeAreRefused) {
+  Progress run("adamw_16bit");
+  run.save(folder_ / "saved");
+  optim::Optimizer::State state = run.optimizer.state();
+  state[0].second = Tensor::zeros(state[0].second.shape(), DType::i32);
+  io::write_safetensors(folder_ / "saved" / "optimizer.safetensors", state);
+  EXPECT_TRUE(contains(error_of([&] { load_progress(run.progress, folder_ / "saved"); }),
+                       state[0].first + " is in int32, but moments are fp32 or bf16"));
+}
 
 TEST_F(Checkpoints, RotationKeepsTheBestAndTheOneJustWritten) {
   make({2, 4, 6, 8, 10});

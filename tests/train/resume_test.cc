@@ -61,6 +61,7 @@ TEST_P(ResumeInFormat, ContinuesBitForBit) {
   args.gradient_accumulation_steps = 2;
   args.bf16 = std::string(GetParam()) == "bf16";
   args.fp16 = std::string(GetParam()) == "fp16";
+  if (std::string(GetParam()) == "adamw_16bit") args.optim = GetParam();
   args.warmup_steps = 3;
   args.logging_steps = 3;
   args.save_strategy = Strategy::steps;
@@ -95,7 +96,7 @@ TEST_P(ResumeInFormat, ContinuesBitForBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, ResumeInFormat, testing::Values("fp32", "bf16", "fp16"),
+INSTANTIATE_TEST_SUITE_P(Formats, ResumeInFormat, testing::Values("fp32", "bf16", "fp16", "adamw_16bit"),
                          [](const auto& format) { return std::string(format.param); });
 
 // An f1 that the weights decide, so that the learning rate depends on all before it.

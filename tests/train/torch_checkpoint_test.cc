@@ -124,7 +124,8 @@ TEST_P(SavedAsPyTorch, ContinuesBitForBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WithEveryOptimizer, SavedAsPyTorch,
-                         testing::Values("adamw_torch", "adamw_hf", "sgd", "adagrad", "rmsprop", "adafactor"));
+                         testing::Values("adamw_torch", "adamw_16bit", "adamw_hf", "sgd", "adagrad", "rmsprop",
+                                         "adafactor"));
 
 TEST_F(TrainerTest, PyTorchModelBinHasTheWeights) {
   TrainingArguments args = arguments();

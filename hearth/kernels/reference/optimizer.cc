@@ -1,3 +1,4 @@
+#include <bit>
 #include <cmath>
 
 #include "hearth/kernels/reference/reference.h"
@@ -6,6 +7,23 @@ namespace hearth::kernels::reference {
 namespace {
 
 float without_subnormals(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 : x; }
+
+std::uint32_t hashed(std::uint32_t x) {
+  x = (x ^ x >> 16) * 0x7feb352du;
+  x = (x ^ x >> 15) * 0x846ca68bu;
+  return x ^ x >> 16;
+}
+
+// x, or the next number of bf16 away from zero: the latter if its lower half and the random bits exceed 16 bits.
+BFloat16 rounded(float x, std::uint32_t random) {
+  if (!std::isfinite(x)) return BFloat16(x);
+  constexpr std::uint16_t kMagnitude = 0x7fff, kLargest = 0x7f7f;
+  const auto word = std::bit_cast<std::uint32_t>(x);
+  BFloat16 result;
+  result.bits = static_cast<std::uint16_t>(word >> 16);
+  if ((word & 0xffffu) + random > 0xffffu && (result.bits & kMagnitude) != kLargest) ++result.bits;
+  return result;
+}
 
 float sign_of(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
 
@@ -31,6 +49,18 @@ void adamw(const AdamWStep& step, std::int64_t n, float* p, const float* g, floa
     m[i] = without_subnormals(m[i] + rate1 * (gradient - m[i]));
     v[i] = v[i] * beta2 + rate2 * gradient * gradient;
     p[i] -= step_size * m[i] / (std::sqrt(v[i]) / root_correction2 + eps);
+  }
+}
+
+void adamw_16bit(const AdamWStep& step, std::int64_t first, std::int64_t n, float* p, const float* g, BFloat16* m,
+                 BFloat16* v) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    auto m_now = static_cast<float>(m[i]), v_now = static_cast<float>(v[i]);
+    reference::adamw(step, 1, p + i, g + i, &m_now, &v_now);
+    const std::uint32_t random =
+        hashed(hashed(static_cast<std::uint32_t>(step.step)) + static_cast<std::uint32_t>(first + i));
+    m[i] = rounded(m_now, random & 0xffffu);
+    v[i] = rounded(v_now, random >> 16);
   }
 }
 

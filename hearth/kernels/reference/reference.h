@@ -53,6 +53,8 @@ float span_loss(const Sequences& sequences, const float* logits, const std::int6
 
 double sum_of_squares(std::int64_t n, const float* x);
 void adamw(const AdamWStep& step, std::int64_t n, float* p, const float* g, float* m, float* v);
+void adamw_16bit(const AdamWStep& step, std::int64_t first, std::int64_t n, float* p, const float* g, BFloat16* m,
+                 BFloat16* v);
 void sgd(const SgdStep& step, std::int64_t n, float* p, const float* g, float* buffer);
 void adagrad(const AdagradStep& step, std::int64_t n, float* p, const float* g, float* sum);
 void rmsprop(const RmsPropStep& step, std::int64_t n, float* p, const float* g, float* v, float* buffer);

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include "hearth/base/dtype.h"
+
 namespace hearth::kernels {
 
 // The sum of squares of n f32 numbers in f64, over fixed chunks added in order; not finite if an element is not.
@@ -30,6 +32,10 @@ struct AdamWStep {
 };
 // torch.optim.AdamW: p *= 1 - lr * wd; m, v; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps).
 void adamw(const AdamWStep&, std::int64_t n, float* p, const float* g, float* m, float* v);
+// The same with moments in bf16: computed in f32, and rounded at random as they are stored. The random bits are a
+// function of step.step and of the element's index in the arena; `first` is the index of p[0].
+void adamw_16bit(const AdamWStep&, std::int64_t first, std::int64_t n, float* p, const float* g, BFloat16* m,
+                 BFloat16* v);
 
 struct SgdStep {
   double lr = 0, momentum = 0, weight_decay = 0;
