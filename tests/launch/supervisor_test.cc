@@ -269,6 +269,7 @@ TEST_F(SupervisorTest, TheRankThatAnotherOneNamesIsToBlame) {
   EXPECT_EQ(waits.status, 1);
   EXPECT_EQ(waits.reason, "failed");
   EXPECT_EQ(waits.last_lines, std::vector<std::string>{"hearth: error: rank 0: no disk"});
+  std::filesystem::remove(folder_ / "said");  // or rank 1 would not wait until rank 0 has set its trap
   const JobEnd ends = run({"trap 'exit 2' TERM; echo x > $DIR/said; while true; do sleep 0.01; done", named});
   EXPECT_EQ(ends.failed_rank, 0);
   EXPECT_EQ(ends.status, 2);
