@@ -561,6 +561,23 @@ TEST(Gemm, AWeightGradientWrittenPastTheCachesHasTheSameBits) {
   }
 }
 
+// Blocks of C on tiles are 192 x 192, 192 x 96 or 96 x 96, by the sizes; the last row and column of blocks are cut off.
+TEST(Gemm, WeightGradientsAreRightInBlocksOfEachShape) {
+  if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
+  for (const Size size : {Size{577, 961, 780}, Size{577, 481, 780}, Size{1153, 1000, 5}, Size{97, 100, 780}}) {
+    Operands operands(DType::bf16, size, true, false);
+    const Sums sums = operands.sums();
+    Matrix c(DType::f32, size.m, size.n, 3);
+    c.fill(kNaN);
+    GemmArgs args = operands.args();
+    args.c = c.data();
+    args.ldc = c.ld();
+    amx::run_together<EmulatedTiles>({&args, 1});
+    expect_result(c, size, sums, 1e-6, DType::f32, fmt::format("{} x {} x {}", size.m, size.n, size.k),
+                  [&](std::int64_t i, std::int64_t j) { return sums.value[i * size.n + j]; });
+  }
+}
+
 // One block and many threads: most tasks find it held and leave their link to the thread that holds it.
 TEST(Gemm, EveryChunkOfAWeightGradientIsAdded) {
   if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";

@@ -97,6 +97,7 @@ class Product : public TileMatmul {
         blocking_(args.m, args.n),
         k_blocks_(blocks_of(args.k)),
         col_blocks_(divide_up(args.n, blocking_.cols)),
+        strip_rows_(strip_rows(args.k)),
         a_{args.a, args.type, false, args.lda, !args.a_transposed, args.m, args.k},
         packs_left_(args.a_transposed || args.type != DType::bf16 || args.k % kBlock != 0 ||
                     (args.a_layout == Layout::rows && args.m < kPanel)),
@@ -113,18 +114,25 @@ class Product : public TileMatmul {
 
   std::int64_t tasks() const override { return divide_up(args_.m, blocking_.rows) * col_blocks_; }
 
-  // Blocks of fewer than 128 rows are numbered column by column within strips of 128 rows: tasks that follow each
-  // other, which one thread runs, form a square rather than a line, so that they share rows as well as columns of the
-  // operands in its L2 cache.
+  // Blocks are numbered column by column within strips of rows: tasks that follow each other, which one thread runs, form
+  // a square rather than a line, so that they share rows as well as columns of the operands in its L2 cache.
   void run(std::int64_t task) override {
-    constexpr std::int64_t kStripRows = Blocking::kMostRows;
-    const std::int64_t strip_blocks = kStripRows / blocking_.rows * col_blocks_;
-    const std::int64_t first_row = task / strip_blocks * kStripRows, within = task % strip_blocks;
-    const std::int64_t row_blocks = divide_up(std::min(kStripRows, args_.m - first_row), blocking_.rows);
+    const std::int64_t strip_blocks = strip_rows_ / blocking_.rows * col_blocks_;
+    const std::int64_t first_row = task / strip_blocks * strip_rows_, within = task % strip_blocks;
+    const std::int64_t row_blocks = divide_up(std::min(strip_rows_, args_.m - first_row), blocking_.rows);
     run_block(first_row + within % row_blocks * blocking_.rows, within / row_blocks * blocking_.cols);
   }
 
  private:
+  // Rows of A that leave room for the right operand in an L2 cache of 2 MB. The more rows, the fewer threads read the
+  // same weights, which come from memory where tokens are few.
+  static std::int64_t strip_rows(std::int64_t k) {
+    constexpr std::int64_t kMostBytes = 800 << 10, kMostStripRows = 512;
+    std::int64_t rows = Blocking::kMostRows;
+    while (rows < kMostStripRows && 2 * rows * k * 2 <= kMostBytes) rows *= 2;
+    return rows;
+  }
+
   // A panel of the left operand, packed (for bf16: the defaults) or in place. All distances are in elements.
   struct LeftPanel {
     const std::uint16_t* data;
@@ -213,7 +221,7 @@ class Product : public TileMatmul {
 
   const GemmArgs& args_;
   Blocking blocking_;
-  std::int64_t k_blocks_, col_blocks_;
+  std::int64_t k_blocks_, col_blocks_, strip_rows_;
   Operand a_;
   bool packs_left_;  // otherwise tiles are loaded from A in place
   PoolBuffer packed_a_, packed_b_;

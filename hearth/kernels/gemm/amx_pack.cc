@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 
 // For all that is defined below; headers above keep the baseline.
 #ifdef __clang__
@@ -75,149 +76,96 @@ inline Row load(const T* p, std::int64_t count) {
   }
 }
 
-// 16 x 16 of 32 bits.
-inline void transpose(Row (&r)[16]) {
-  Row t[16];
-  for (int i = 0; i < 16; i += 2) {
-    t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
-    t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
-  }
-  for (int i = 0; i < 16; i += 4) {
-    r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
-    r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
-    r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
-    r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
-  }
-  for (int i = 0; i < 16; i += 8)
-    for (int j = 0; j < 4; ++j) {
-      t[i + j] = _mm512_shuffle_i32x4(r[i + j], r[i + j + 4], 0x88);
-      t[i + j + 4] = _mm512_shuffle_i32x4(r[i + j], r[i + j + 4], 0xdd);
-    }
-  for (int j = 0; j < 8; ++j) {
-    r[j] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0x88);
-    r[j + 8] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0xdd);
-  }
-}
-
-inline void store(const Row (&rows)[16], std::uint16_t* tile, bool non_temporal) {
-  if (non_temporal)
-    for (int i = 0; i < 16; ++i) _mm512_stream_si512(reinterpret_cast<Row*>(tile + 32 * i), rows[i]);
-  else
-    for (int i = 0; i < 16; ++i) _mm512_store_si512(tile + 32 * i, rows[i]);
-}
-
-// 16 rows of 32 steps along k, in memory order.
-template <Part part, class T>
-inline void load_rows(const Operand& operand, std::int64_t row, std::int64_t k, Row (&rows)[16]) {
-  for (std::int64_t i = 0; i < 16; ++i)
-    rows[i] = row + i < operand.size
-                  ? load<part>(static_cast<const T*>(operand.data) + (row + i) * operand.ld + k, operand.k - k)
-                  : _mm512_setzero_si512();
-}
-
-// 16 pairs along k for 32 positions of the other axis: left[i] has pair i of positions 0-15, right[i] of 16-31.
-template <Part part, class T>
-inline void load_pairs(const Operand& operand, std::int64_t col, std::int64_t k, Row (&left)[16], Row (&right)[16]) {
-  const auto row_at = [&](std::int64_t at) {
-    return at < operand.k ? load<part>(static_cast<const T*>(operand.data) + at * operand.ld + col, operand.size - col)
-                          : _mm512_setzero_si512();
-  };
-  for (std::int64_t i = 0; i < 16; ++i) {
-    const Row even = row_at(k + 2 * i), odd = row_at(k + 2 * i + 1);
-    // Interleaving works within lanes of 128 bits: low has the columns 0-3, 8-11, 16-19, 24-27, high the others.
-    const Row low = _mm512_unpacklo_epi16(even, odd), high = _mm512_unpackhi_epi16(even, odd);
-    const Row first_half = _mm512_shuffle_i64x2(low, high, 0x44), second_half = _mm512_shuffle_i64x2(low, high, 0xee);
-    left[i] = _mm512_shuffle_i64x2(first_half, first_half, 0xd8);
-    right[i] = _mm512_shuffle_i64x2(second_half, second_half, 0xd8);
-  }
-}
-
-// One part of one k block from element `at` of the other axis on.
-template <Part part, class T>
-void pack_as(const Operand& operand, bool left, std::int64_t at, std::int64_t k, std::uint16_t* packed) {
-  Row one[16], two[16];
-  if (operand.k_is_contiguous) {
-    load_rows<part, T>(operand, at, k, one);
-    load_rows<part, T>(operand, at + 16, k, two);
-  } else {
-    load_pairs<part, T>(operand, at, k, one, two);
-  }
-  // Rows along k are tiles of a left operand, pairs along k tiles of a right one; each is the other's transpose.
-  if (operand.k_is_contiguous != left) {
-    transpose(one);
-    transpose(two);
-  }
-  store(one, packed, operand.non_temporal);
-  store(two, packed + kTileElements, operand.non_temporal);
-}
-
-template <Part part>
-void pack_part(const Operand& operand, bool left, std::int64_t at, std::int64_t k, std::uint16_t* packed) {
-  if (operand.is_f32)
-    pack_as<part, float>(operand, left, at, k, packed);
-  else
-    pack_as<part, std::uint16_t>(operand, left, at, k, packed);
-}
-
-void pack(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
-          std::uint16_t* packed) {
-  for (std::int64_t block = begin; block < end; ++block)
-    for (const Part part : parts_of(operand.type)) {
-      const std::int64_t at = panel * kPanel, k = block * kBlock;
-      switch (part) {
-        case Part::whole:
-          pack_part<Part::whole>(operand, left, at, k, packed);
-          break;
-        case Part::high:
-          pack_part<Part::high>(operand, left, at, k, packed);
-          break;
-        case Part::low:
-          pack_part<Part::low>(operand, left, at, k, packed);
-          break;
-      }
-      packed += 2 * kTileElements;
-    }
-}
-
-// A block of TokenRows: where it is or, if it needs zeros or one part of its numbers, a copy.
-struct Block {
+// 32 x 32 numbers in memory, rows `ld` elements apart: all that packing reads. Packing makes one of four things of them.
+struct StoredBlock {
   const std::uint16_t* data;
   std::int64_t ld;
+
+  Row row(std::int64_t i) const { return _mm512_loadu_si512(data + i * ld); }
 };
 using BlockCopy = std::uint16_t[kBlock * kPanel];
 
-template <Part part>
-inline Block block_of(const TokenRows& rows, std::int64_t token, std::int64_t col, BlockCopy& copy) {
-  const std::uint16_t* const first = rows.block(token, col);
-  const std::int64_t pitch = rows.block_pitch();
-  if (part == Part::whole && token + kBlock <= rows.tokens && col + kPanel <= rows.cols) return {first, pitch};
+// The block from `first` on: where it is or, if it needs zeros behind `rows` rows or `cols` columns, or another dtype,
+// a copy.
+template <Part part, class T>
+inline StoredBlock stored_block(const T* first, std::int64_t ld, std::int64_t rows, std::int64_t cols,
+                                BlockCopy& copy) {
+  if constexpr (part == Part::whole && std::is_same_v<T, std::uint16_t>)
+    if (rows >= kBlock && cols >= kPanel) return {first, ld};
   for (std::int64_t i = 0; i < kBlock; ++i)
-    _mm512_store_si512(copy + i * kPanel, token + i < rows.tokens ? load<part>(first + i * pitch, rows.cols - col)
-                                                                  : _mm512_setzero_si512());
+    _mm512_store_si512(copy + i * kPanel, i < rows ? load<part>(first + i * ld, cols) : _mm512_setzero_si512());
   return {copy, kPanel};
 }
 
-inline Block block_of(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col, BlockCopy& copy) {
+template <class T>
+inline StoredBlock stored_block(Part part, const T* first, std::int64_t ld, std::int64_t rows, std::int64_t cols,
+                                BlockCopy& copy) {
   switch (part) {
     case Part::high:
-      return block_of<Part::high>(rows, token, col, copy);
+      return stored_block<Part::high>(first, ld, rows, cols, copy);
     case Part::low:
-      return block_of<Part::low>(rows, token, col, copy);
+      return stored_block<Part::low>(first, ld, rows, cols, copy);
     default:
-      return block_of<Part::whole>(rows, token, col, copy);
+      return stored_block<Part::whole>(first, ld, rows, cols, copy);
   }
 }
 
-// 8 columns of the rows 0, 8, 16 and 24 from `first` on, one per 128-bit lane. The loads put lanes in place, which
-// leaves the shuffle port to transpose_lanes.
-inline Row load_lanes(const std::uint16_t* first, std::int64_t ld) {
+// Writes rows of two tiles.
+struct TileWriter {
+  std::uint16_t* to;
+  bool non_temporal = false;
+
+  void operator()(std::int64_t i, Row row) const {
+    if (non_temporal)
+      _mm512_stream_si512(reinterpret_cast<Row*>(to + i * kBlock), row);
+    else
+      _mm512_store_si512(to + i * kBlock, row);
+  }
+};
+
+// 8 columns of the rows 0, step, 2 step and 3 step from `first` on, one row per 128-bit lane. The loads put lanes in
+// place, which leaves the shuffle port to the transpositions.
+inline Row load_lanes(const std::uint16_t* first, std::int64_t step) {
   const auto lane = [&](std::int64_t i) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + 8 * i * ld));
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i * step));
   };
   Row row = _mm512_castsi128_si512(lane(0));
   row = _mm512_mask_broadcast_i32x4(row, 0x00f0, lane(1));
   row = _mm512_mask_broadcast_i32x4(row, 0x0f00, lane(2));
   return _mm512_mask_broadcast_i32x4(row, 0xf000, lane(3));
+}
+
+// Stored rows are rows of a left operand.
+inline void copy_rows(const StoredBlock& block, const TileWriter& write) {
+  for (std::int64_t i = 0; i < kBlock; ++i) write(i, block.row(i));
+}
+
+// Stored rows are columns of a right operand: pairs of columns are transposed, 16 x 16 of 32 bits in each tile.
+inline void transpose_pairs(const StoredBlock& block, const TileWriter& write) {
+  for (std::int64_t tile = 0; tile < 2; ++tile)
+    for (std::int64_t pair = 0; pair < 16; pair += 4) {
+      Row r[4];
+      for (std::int64_t i = 0; i < 4; ++i)
+        r[i] = load_lanes(block.data + (16 * tile + i) * block.ld + 2 * pair, 4 * block.ld);
+      const Row a = _mm512_unpacklo_epi32(r[0], r[1]), b = _mm512_unpackhi_epi32(r[0], r[1]);
+      const Row c = _mm512_unpacklo_epi32(r[2], r[3]), d = _mm512_unpackhi_epi32(r[2], r[3]);
+      write(16 * tile + pair, _mm512_unpacklo_epi64(a, c));
+      write(16 * tile + pair + 1, _mm512_unpackhi_epi64(a, c));
+      write(16 * tile + pair + 2, _mm512_unpacklo_epi64(b, d));
+      write(16 * tile + pair + 3, _mm512_unpackhi_epi64(b, d));
+    }
+}
+
+// Stored rows are steps along k of a right operand: two rows are interleaved. Interleaving works within lanes, so the
+// lanes first get the columns 0-3 and 16-19, 4-7 and 20-23, ...
+inline void interleave_rows(const StoredBlock& block, const TileWriter& write) {
+  const Row order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
+  for (std::int64_t i = 0; i < 16; ++i) {
+    const Row even = _mm512_permutexvar_epi64(order, block.row(2 * i));
+    const Row odd = _mm512_permutexvar_epi64(order, block.row(2 * i + 1));
+    write(i, _mm512_unpacklo_epi16(even, odd));
+    write(16 + i, _mm512_unpackhi_epi16(even, odd));
+  }
 }
 
 // 8 x 8 of 16 bits in each lane.
@@ -237,18 +185,61 @@ inline void transpose_lanes(Row (&r)[8]) {
   }
 }
 
+// Stored rows are steps along k of a left operand.
+inline void transpose_numbers(const StoredBlock& block, const TileWriter& write) {
+  for (std::int64_t col = 0; col < kPanel; col += 8) {
+    Row r[8];
+    for (std::int64_t i = 0; i < 8; ++i) r[i] = load_lanes(block.data + i * block.ld + col, 8 * block.ld);
+    transpose_lanes(r);
+    for (std::int64_t i = 0; i < 8; ++i) write(col + i, r[i]);
+  }
+}
+
+template <class T>
+void pack_from(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
+               std::uint16_t* packed) {
+  alignas(64) BlockCopy copy;
+  const bool rows_along_k = !operand.k_is_contiguous;
+  for (std::int64_t k = begin * kBlock; k < end * kBlock; k += kBlock)
+    for (const Part part : parts_of(operand.type)) {
+      const std::int64_t at = panel * kPanel, row = rows_along_k ? k : at, col = rows_along_k ? at : k;
+      const std::int64_t rows = (rows_along_k ? operand.k : operand.size) - row;
+      const std::int64_t cols = (rows_along_k ? operand.size : operand.k) - col;
+      const T* const first = static_cast<const T*>(operand.data) + row * operand.ld + col;
+      const StoredBlock block = stored_block(part, first, operand.ld, rows, cols, copy);
+      const TileWriter write{packed, operand.non_temporal};
+      if (rows_along_k)
+        left ? transpose_numbers(block, write) : interleave_rows(block, write);
+      else
+        left ? copy_rows(block, write) : transpose_pairs(block, write);
+      packed += 2 * kTileElements;
+    }
+}
+
+void pack(const Operand& operand, bool left, std::int64_t panel, std::int64_t begin, std::int64_t end,
+          std::uint16_t* packed) {
+  if (operand.is_f32)
+    pack_from<float>(operand, left, panel, begin, end, packed);
+  else
+    pack_from<std::uint16_t>(operand, left, panel, begin, end, packed);
+}
+
+inline StoredBlock block_of(const TokenRows& rows, Part part, std::int64_t token, std::int64_t col, BlockCopy& copy) {
+  return stored_block(part, rows.block(token, col), rows.block_pitch(), rows.tokens - token, rows.cols - col, copy);
+}
+
 }  // namespace
+
+void prefetch_block(const TokenRows& rows, std::int64_t token, std::int64_t col) {
+  const std::uint16_t* const first = rows.block(token, col);
+  for (std::int64_t i = 0; i < std::min(kBlock, rows.tokens - token); ++i)
+    _mm_prefetch(reinterpret_cast<const char*>(first + i * rows.block_pitch()), _MM_HINT_T0);
+}
 
 void pack_left_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to) {
   alignas(64) BlockCopy copy;
   for (const Part part : parts_of(rows.type)) {
-    const Block block = block_of(rows, part, token, col, copy);
-    for (std::int64_t c = 0; c < kPanel; c += 8) {
-      Row r[8];
-      for (std::int64_t i = 0; i < 8; ++i) r[i] = load_lanes(block.data + i * block.ld + c, block.ld);
-      transpose_lanes(r);
-      for (std::int64_t i = 0; i < 8; ++i) _mm512_store_si512(to + (c + i) * kBlock, r[i]);
-    }
+    transpose_numbers(block_of(rows, part, token, col, copy), TileWriter{to});
     to += 2 * kTileElements;
   }
 }
@@ -256,12 +247,12 @@ void pack_left_block(const TokenRows& rows, std::int64_t token, std::int64_t col
 void pack_zipped_right_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to) {
   alignas(64) BlockCopy copy;
   for (const Part part : parts_of(rows.type)) {
-    const Block block = block_of(rows, part, token, col, copy);
+    const StoredBlock block = block_of(rows, part, token, col, copy);
+    const TileWriter write{to};
     for (std::int64_t i = 0; i < 16; ++i) {
-      const Row even = _mm512_loadu_si512(block.data + 2 * i * block.ld);
-      const Row odd = _mm512_loadu_si512(block.data + (2 * i + 1) * block.ld);
-      _mm512_store_si512(to + 32 * i, _mm512_unpacklo_epi16(even, odd));
-      _mm512_store_si512(to + kTileElements + 32 * i, _mm512_unpackhi_epi16(even, odd));
+      const Row even = block.row(2 * i), odd = block.row(2 * i + 1);
+      write(i, _mm512_unpacklo_epi16(even, odd));
+      write(16 + i, _mm512_unpackhi_epi16(even, odd));
     }
     to += 2 * kTileElements;
   }
@@ -295,7 +286,7 @@ double unzip(ZippedSums sums, float* to, std::int64_t ld, UnzipOptions options) 
   __m512d squares0 = _mm512_setzero_pd(), squares1 = _mm512_setzero_pd();
   for (std::int64_t row = 0; row < sums.rows; ++row, to += ld)
     for (std::int64_t col = 0; col < sums.cols; col += kPanel) {
-      const float* const zipped = sums.data + row * sums.ld + col;
+      const float* const zipped = sums.data + (col / kPanel * sums.memory_rows + row) * kPanel;
       const Row one = _mm512_loadu_si512(zipped), two = _mm512_loadu_si512(zipped + 16);
       const __mmask32 valid = first(sums.cols - col);
       const auto put = [&](const Row& order, __mmask16 lanes, float* at) {

@@ -57,6 +57,7 @@ struct TokenRows {
 // interleaving two rows works within 128-bit lanes, so columns come out permuted, which spares half of the work.
 void pack_left_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to);
 void pack_zipped_right_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to);
+void prefetch_block(const TokenRows& rows, std::int64_t token, std::int64_t col);
 
 // Adds the columns of such a block: sums (32) += the numbers of each column.
 void add_columns(const TokenRows& rows, std::int64_t token, std::int64_t col, float* sums);
@@ -68,10 +69,11 @@ inline std::int64_t zipped_column(std::int64_t column) {
   const std::int64_t half = column % kPanel / 16;
   return column / kPanel * kPanel + column % 16 / 4 * 8 + half * 4 + column % 4;
 }
-// A block of zipped sums; whole panels are readable.
+// Zipped sums (rows, cols) in blocks of 32 x 32, each row by row without gaps: first the blocks of columns 0 to 31, from
+// top to bottom, then those of columns 32 to 63, ... The memory has whole blocks, for `memory_rows` rows.
 struct ZippedSums {
   const float* data;
-  std::int64_t ld, rows, cols;
+  std::int64_t memory_rows, rows, cols;
 };
 struct UnzipOptions {
   bool accumulate = false;    // add to what is there

@@ -2,8 +2,8 @@
 
 // The gradient of a weight on AMX tiles: C(m, n) = A^T B, where A (k, m) and B (k, n) are activations and k counts
 // tokens. Terms are those of amx-inl.h, and
-//   block   192 x 192 of C, or 96 x 96 where these would be too few.
-//   chunk   up to 16 k blocks.
+//   block   192 x 192 of C, or a part of that where these would be too few (BlockShape).
+//   chunk   up to 24 k blocks.
 //   link    one chunk of the sum of one block. The links of a block are a chain: each adds to the sums of the one
 //           before, so sums run along k in order and their bits repeat.
 //
@@ -54,10 +54,10 @@ class TokenSum : public TileMatmul {
         b_{static_cast<const std::uint16_t*>(args.b), args.type, args.ldb, args.k, args.n, args.b_layout},
         k_blocks_(blocks_of(args.k)),
         links_(divide_up(k_blocks_, kChunk)),
-        side_(side_for(args.m, args.n, links_)),
-        col_blocks_(divide_up(args.n, side_)),
+        shape_(shape_for(args.m, args.n, links_)),
+        col_blocks_(divide_up(args.n, shape_.cols)),
         non_temporal_(args.non_temporal && !args.accumulate && has_whole_lines(args)),
-        blocks_(static_cast<std::size_t>(divide_up(args.m, side_) * col_blocks_)),
+        blocks_(static_cast<std::size_t>(divide_up(args.m, shape_.rows) * col_blocks_)),
         squares_(args.c_squares != nullptr ? blocks_.size() : 0),
         sums_(links_ > 1 ? 2 * std::ssize(blocks_) * block_floats() : 0) {}
 
@@ -80,7 +80,7 @@ class TokenSum : public TileMatmul {
   void end() override { set_squares(args_, squares_); }
 
  private:
-  static constexpr std::int64_t kChunk = 16;
+  static constexpr std::int64_t kChunk = 24;
 
   struct BlockState {
     std::atomic<bool> held = false;
@@ -90,9 +90,20 @@ class TokenSum : public TileMatmul {
     std::int64_t row, col, rows, cols;
   };
 
-  static std::int64_t side_for(std::int64_t m, std::int64_t n, std::int64_t links) {
-    constexpr std::int64_t kLarge = 192, kSmall = 96, kManyLinks = 32;
-    return divide_up(m, kLarge) * divide_up(n, kLarge) * links < kManyLinks ? kSmall : kLarge;
+  // Multiples of kPanel.
+  struct BlockShape {
+    std::int64_t rows, cols;
+  };
+  // The largest shape that gives all threads work until the end. One thread at a time runs a chain, so there must be
+  // more chains than threads, of which 16 were tried; with few links, there must be more still.
+  static BlockShape shape_for(std::int64_t m, std::int64_t n, std::int64_t links) {
+    constexpr std::int64_t kManyChains = 24, kManyLinks = 32;
+    constexpr BlockShape kSmallest{96, 96};
+    for (const BlockShape shape : {BlockShape{192, 192}, BlockShape{192, 96}}) {
+      const std::int64_t chains = divide_up(m, shape.rows) * divide_up(n, shape.cols);
+      if (chains >= kManyChains && chains * links >= kManyLinks) return shape;
+    }
+    return kSmallest;
   }
 
   std::int64_t chunk_elements() const { return kChunk * block_elements(args_.type); }  // of a packed panel
@@ -102,8 +113,9 @@ class TokenSum : public TileMatmul {
     return reinterpret_cast<std::uintptr_t>(args.c) % cpu::kAlignment == 0 && args.ldc % kLine == 0;
   }
 
-  // The sums of a block: C, zipped, then those of A.
-  std::int64_t block_floats() const { return side_ * side_ + side_; }
+  // The sums of a block: C, zipped, in blocks of 32 x 32 without gaps, column by column; then those of A.
+  std::int64_t block_floats() const { return c_floats() + shape_.rows; }
+  std::int64_t c_floats() const { return shape_.rows * shape_.cols; }
 
   bool take_open_link() {
     std::int64_t open = open_links_.load();
@@ -131,7 +143,7 @@ class TokenSum : public TileMatmul {
     if (packed.matmul == id_)
       for (std::int64_t link = 0; link < links_; ++link) {
         if (first_k_block(link) != packed.begin) continue;
-        for (std::int64_t i = 0, first = packed.row / side_ * col_blocks_; i < col_blocks_; ++i)
+        for (std::int64_t i = 0, first = packed.row / shape_.rows * col_blocks_; i < col_blocks_; ++i)
           if (claim_if(first + i, link, link + 1)) return first + i;
       }
     for (std::int64_t i = 0; i < std::ssize(blocks_); ++i) {
@@ -144,12 +156,12 @@ class TokenSum : public TileMatmul {
   std::int64_t first_k_block(std::int64_t link) const { return k_blocks_ * link / links_; }
 
   void run_link(std::int64_t index, std::int64_t link) {
-    const std::int64_t row = index / col_blocks_ * side_, col = index % col_blocks_ * side_;
-    const Block block{row, col, std::min(side_, args_.m - row), std::min(side_, args_.n - col)};
+    const std::int64_t row = index / col_blocks_ * shape_.rows, col = index % col_blocks_ * shape_.cols;
+    const Block block{row, col, std::min(shape_.rows, args_.m - row), std::min(shape_.cols, args_.n - col)};
     float* const sums = links_ > 1 ? reinterpret_cast<float*>(sums_.data()) + index * block_floats()
                                    : scratch<float, Scratch::gemm_tile>(block_floats());
     const std::int64_t begin = first_k_block(link), depth = first_k_block(link + 1) - begin;
-    if (args_.a_sums != nullptr && col == 0) add_chunk_columns(block, begin, depth, sums + side_ * side_);
+    if (args_.a_sums != nullptr && col == 0) add_chunk_columns(block, begin, depth, sums + c_floats());
     multiply_chunk(block, depth, packed_left(block, begin, depth), packed_right(block, begin, depth), sums, link > 0);
     if (link + 1 < links_) return;
     const double squares = finish(block, sums);
@@ -158,9 +170,14 @@ class TokenSum : public TileMatmul {
 
   const std::uint16_t* packed_left(const Block& block, std::int64_t begin, std::int64_t depth) const {
     PackedChunk& packed = PackedChunk::of_this_thread();
-    std::uint16_t* const left = memory(packed.left);
+    std::uint16_t* const left = memory(packed.left, shape_.rows);
     if (packed.matmul == id_ && packed.row == block.row && packed.begin == begin) return left;
-    pack(a_, block.row, block.rows, begin, depth, pack_left_block, left);
+    // The lines of the next block arrive while this one is transposed. The right operand takes too little work for that.
+    const auto pack_block = [&](const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to) {
+      if (col + kPanel < block.row + block.rows) prefetch_block(rows, token, col + kPanel);
+      pack_left_block(rows, token, col, to);
+    };
+    pack(a_, block.row, block.rows, begin, depth, pack_block, left);
     packed.matmul = id_;
     packed.row = block.row;
     packed.begin = begin;
@@ -168,13 +185,13 @@ class TokenSum : public TileMatmul {
   }
 
   const std::uint16_t* packed_right(const Block& block, std::int64_t begin, std::int64_t depth) const {
-    std::uint16_t* const right = memory(PackedChunk::of_this_thread().right);
+    std::uint16_t* const right = memory(PackedChunk::of_this_thread().right, shape_.cols);
     pack(b_, block.col, block.cols, begin, depth, pack_zipped_right_block, right);
     return right;
   }
 
-  std::uint16_t* memory(detail::GrowingBuffer& buffer) const {
-    const std::int64_t elements = side_ / kPanel * chunk_elements();
+  std::uint16_t* memory(detail::GrowingBuffer& buffer, std::int64_t size) const {
+    const std::int64_t elements = size / kPanel * chunk_elements();
     return static_cast<std::uint16_t*>(buffer.at_least(static_cast<std::size_t>(elements) * 2));
   }
 
@@ -189,7 +206,7 @@ class TokenSum : public TileMatmul {
   }
 
   void add_chunk_columns(const Block& block, std::int64_t begin, std::int64_t depth, float* sums) const {
-    if (begin == 0) std::fill_n(sums, side_, 0.0f);
+    if (begin == 0) std::fill_n(sums, shape_.rows, 0.0f);
     for (std::int64_t k = 0; k < depth; ++k)
       for (std::int64_t c = 0; c < block.rows; c += kPanel)
         add_columns(a_, (begin + k) * kBlock, block.row + c, sums + c);
@@ -197,13 +214,13 @@ class TokenSum : public TileMatmul {
 
   HEARTH_TILES void multiply_chunk(const Block& block, std::int64_t depth, const std::uint16_t* left,
                                    const std::uint16_t* right, float* sums, bool accumulate) const {
-    const std::int64_t pitch = side_, size = chunk_elements();
+    const std::int64_t size = chunk_elements(), row_panels = shape_.rows / kPanel;
     [[maybe_unused]] const Tiles tiles;
     for (std::int64_t j = 0; j < panels_of(block.cols); ++j)
       for (std::int64_t i = 0; i < panels_of(block.rows); ++i) {
-        float* const at = sums + i * kPanel * pitch + j * kPanel;
+        float* const at = sums + (j * row_panels + i) * kPanel * kPanel;
         if (accumulate)
-          Tiles::load(at, pitch);
+          Tiles::load(at, kPanel);
         else
           Tiles::zero();
         const std::uint16_t *a = left + i * size, *b = right + j * size;
@@ -212,20 +229,20 @@ class TokenSum : public TileMatmul {
         else
           for (std::int64_t k = 0; k < depth; ++k, a += 2 * kTileElements, b += 2 * kTileElements)
             Tiles::multiply(a, kBlock, kTileElements, b);
-        Tiles::store(at, pitch);
+        Tiles::store(at, kPanel);
       }
   }
 
   // Returns the sum of squares of the block, if it is wanted.
   double finish(const Block& block, const float* sums) const {
     float* const c = static_cast<float*>(args_.c) + block.row * args_.ldc + block.col;
-    const double squares = unzip({sums, side_, block.rows, block.cols}, c, args_.ldc,
+    const double squares = unzip({sums, shape_.rows, block.rows, block.cols}, c, args_.ldc,
                                  {args_.accumulate, non_temporal_, args_.c_squares != nullptr});
     if (non_temporal_) finish_stores();
     if (args_.a_sums != nullptr && block.col == 0) {
       float* const to = args_.a_sums + block.row;
       if (!args_.accumulate_a_sums) std::fill_n(to, block.rows, 0.0f);
-      add_floats(block.rows, sums + side_ * side_, to);
+      add_floats(block.rows, sums + c_floats(), to);
     }
     return squares;
   }
@@ -237,7 +254,9 @@ class TokenSum : public TileMatmul {
 
   const GemmArgs& args_;
   TokenRows a_, b_;
-  std::int64_t k_blocks_, links_, side_, col_blocks_;
+  std::int64_t k_blocks_, links_;
+  BlockShape shape_;
+  std::int64_t col_blocks_;
   bool non_temporal_;
   const std::uint64_t id_ = next_id();
   std::vector<BlockState> blocks_;
