@@ -113,7 +113,7 @@ class MpiBackend : public Backend {
   }
 
   // Each rank sends the other ranks pieces of their parts and sums up its own. On one host that is faster than
-  // MPI_Ireduce_scatter_block in all three MPIs (docs/performance.md).
+  // MPI_Ireduce_scatter_block in all three MPIs (docs/performance-steps.md).
   void reduce_scatter(const void* whole, void* part, std::size_t count, Type type, Op op) override {
     const std::size_t largest = std::max<std::size_t>(1, reduction_bytes() / bytes_of(type) / world_.size);
     for (std::size_t offset = 0; offset < count; offset += largest) {

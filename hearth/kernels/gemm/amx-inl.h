@@ -47,7 +47,7 @@ namespace hearth::kernels::amx {
 
 // The block of C that one thread computes: it keeps `rows` rows of activations in its L2 cache while the weights stream
 // past. Larger blocks read less, but the speed of the threads differs, so all of them end together only if each has
-// many blocks to do (docs/performance.md, "The tile loop on busy cores").
+// many blocks to do (docs/performance-steps.md, "The tile loop on busy cores").
 struct Blocking {
   static constexpr std::int64_t kMostRows = 128;
   std::int64_t rows = kMostRows, cols = 64, k_blocks = 128;  // k_blocks: k blocks per panel pair before the next pair
@@ -114,8 +114,8 @@ class Product : public TileMatmul {
 
   std::int64_t tasks() const override { return divide_up(args_.m, blocking_.rows) * col_blocks_; }
 
-  // Blocks are numbered column by column within strips of rows: tasks that follow each other, which one thread runs, form
-  // a square rather than a line, so that they share rows as well as columns of the operands in its L2 cache.
+  // Blocks are numbered column by column within strips of rows: tasks that follow each other, which one thread runs,
+  // form a square rather than a line, so that they share rows as well as columns of the operands in its L2 cache.
   void run(std::int64_t task) override {
     const std::int64_t strip_blocks = strip_rows_ / blocking_.rows * col_blocks_;
     const std::int64_t first_row = task / strip_blocks * strip_rows_, within = task % strip_blocks;
@@ -124,8 +124,8 @@ class Product : public TileMatmul {
   }
 
  private:
-  // Rows of A that leave room for the right operand in an L2 cache of 2 MB. The more rows, the fewer threads read the
-  // same weights, which come from memory where tokens are few.
+  // A strip has as many rows of A as leave room for the right operand in an L2 cache of 2 MB. The more rows it has, the
+  // fewer threads read the same weights. A multiple of Blocking::rows, which is a power of two up to kMostRows.
   static std::int64_t strip_rows(std::int64_t k) {
     constexpr std::int64_t kMostBytes = 800 << 10, kMostStripRows = 512;
     std::int64_t rows = Blocking::kMostRows;

@@ -76,7 +76,8 @@ inline Row load(const T* p, std::int64_t count) {
   }
 }
 
-// 32 x 32 numbers in memory, rows `ld` elements apart: all that packing reads. Packing makes one of four things of them.
+// 32 x 32 numbers in memory, rows `ld` elements apart. Four functions below turn such a block into two tiles, depending
+// on the operand (left or right) and on what its stored rows are.
 struct StoredBlock {
   const std::uint16_t* data;
   std::int64_t ld;
@@ -110,7 +111,7 @@ inline StoredBlock stored_block(Part part, const T* first, std::int64_t ld, std:
   }
 }
 
-// Writes rows of two tiles.
+// Writes the rows of two tiles, 0 to 31.
 struct TileWriter {
   std::uint16_t* to;
   bool non_temporal = false;
@@ -208,10 +209,14 @@ void pack_from(const Operand& operand, bool left, std::int64_t panel, std::int64
       const T* const first = static_cast<const T*>(operand.data) + row * operand.ld + col;
       const StoredBlock block = stored_block(part, first, operand.ld, rows, cols, copy);
       const TileWriter write{packed, operand.non_temporal};
-      if (rows_along_k)
-        left ? transpose_numbers(block, write) : interleave_rows(block, write);
+      if (left && rows_along_k)
+        transpose_numbers(block, write);
+      else if (left)
+        copy_rows(block, write);
+      else if (rows_along_k)
+        interleave_rows(block, write);
       else
-        left ? copy_rows(block, write) : transpose_pairs(block, write);
+        transpose_pairs(block, write);
       packed += 2 * kTileElements;
     }
 }

@@ -57,6 +57,7 @@ struct TokenRows {
 // interleaving two rows works within 128-bit lanes, so columns come out permuted, which spares half of the work.
 void pack_left_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to);
 void pack_zipped_right_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to);
+// Asks for the lines of such a block, which will be packed soon.
 void prefetch_block(const TokenRows& rows, std::int64_t token, std::int64_t col);
 
 // Adds the columns of such a block: sums (32) += the numbers of each column.

@@ -107,7 +107,7 @@ class Tiles {
 
   // When another hyper-thread is busy on the same core, tile instructions that follow each other closely stall. Twelve
   // nops after each make the loop 1.6 times as fast there and cost nothing on a core that is otherwise idle
-  // (docs/performance.md, "On AMX").
+  // (docs/performance-steps.md, "The tile loop on busy cores").
   HEARTH_TILES_INLINE static void spread_out() { asm volatile(".rept 12\n\tnop\n\t.endr"); }
 };
 

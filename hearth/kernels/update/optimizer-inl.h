@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
 // Prefetch distance in numbers. One core of an Intel server reads a fifth faster with it; AMD cores get slower beyond
-// 128 (docs/performance.md, "Steps taken").
+// 128 (docs/performance-steps.md, "Steps taken").
 inline constexpr std::int64_t kUpdateAhead = 128;
 
 template <class... Streams>

@@ -22,7 +22,8 @@ double sum_of_squares_serial(std::int64_t rows, std::int64_t cols, const float* 
 //
 // One difference: averages that decay without a gradient (m of AdamW, v of RMSprop, momentum buffers) become 0 instead
 // of subnormal. AdamW's m would otherwise decay to 4 * 2^-149 and stay there, and Intel processors need seven times as
-// long for a row of such numbers (docs/performance.md). Lion's m stays, because Lion uses its sign however small it is.
+// long for a row of such numbers (docs/performance-steps.md). Lion's m stays, because Lion uses its sign however small
+// it is.
 
 struct AdamWStep {
   double lr = 0, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;

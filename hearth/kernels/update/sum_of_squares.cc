@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 namespace {
 
-// Prefetch distance in numbers: one core of an Intel server reads a fifth faster with it (docs/performance.md, "Steps
-// taken").
+// Prefetch distance in numbers: one core of an Intel server reads a fifth faster with it (docs/performance-steps.md,
+// "Steps taken").
 constexpr std::int64_t kSquaresAhead = 1024;
 
 template <bool prefetches>
