@@ -136,18 +136,21 @@ void expect_result(const Matrix& c, Size size, const Sums& sums, double term_err
     }
 }
 
+// The loops around AMX's tiles, with the tiles' arithmetic in plain C++.
+inline GemmImpl emulated_amx() {
+  return {.name = "amx emulated",
+          .accepts = [](DType format, cpu::Isa isa) { return format != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
+          .run = amx::run_together<EmulatedTiles>,
+          .takes_bf16_blocks = true,
+          .packed_bytes = amx_packed_bytes,
+          .pack = amx_pack};
+}
+
 // All that take the format on this machine; the loops around AMX's tiles even where it has none, unless the product is
 // too large for arithmetic in plain C++.
 inline std::vector<GemmImpl> impls_for(DType type, Size size) {
   std::vector<GemmImpl> impls(gemm_impls().begin(), gemm_impls().end());
-  if ((size.m + 31) / 32 * 32 * size.n * size.k < 20'000'000)
-    impls.push_back(
-        {.name = "amx emulated",
-         .accepts = [](DType format, cpu::Isa isa) { return format != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
-         .run = amx::run_together<EmulatedTiles>,
-         .takes_bf16_blocks = true,
-         .packed_bytes = amx_packed_bytes,
-         .pack = amx_pack});
+  if ((size.m + 31) / 32 * 32 * size.n * size.k < 20'000'000) impls.push_back(emulated_amx());
   std::erase_if(impls, [&](const GemmImpl& impl) { return !impl.accepts(type, cpu::isa()); });
   return impls;
 }

@@ -45,9 +45,8 @@
 
 namespace hearth::kernels::amx {
 
-// The block of C that one thread computes: it keeps `rows` rows of activations in its L2 cache while the weights stream
-// past. Larger blocks read less, but the speed of the threads differs, so all of them end together only if each has
-// many blocks to do (docs/performance-steps.md, "The tile loop on busy cores").
+// The block of C that one thread computes. Larger blocks read less, but the speed of the threads differs, so all of
+// them end together only if each has many blocks to do (docs/performance-steps.md, "The tile loop on busy cores").
 struct Blocking {
   static constexpr std::int64_t kMostRows = 128;
   std::int64_t rows = kMostRows, cols = 64, k_blocks = 128;  // k_blocks: k blocks per panel pair before the next pair
@@ -97,7 +96,7 @@ class Product : public TileMatmul {
         blocking_(args.m, args.n),
         k_blocks_(blocks_of(args.k)),
         col_blocks_(divide_up(args.n, blocking_.cols)),
-        strip_rows_(strip_rows(args.k)),
+        strip_rows_(strip_rows(args.type, args.k)),
         a_{args.a, args.type, false, args.lda, !args.a_transposed, args.m, args.k},
         packs_left_(args.a_transposed || args.type != DType::bf16 || args.k % kBlock != 0 ||
                     (args.a_layout == Layout::rows && args.m < kPanel)),
@@ -114,8 +113,9 @@ class Product : public TileMatmul {
 
   std::int64_t tasks() const override { return divide_up(args_.m, blocking_.rows) * col_blocks_; }
 
-  // Blocks are numbered column by column within strips of rows: tasks that follow each other, which one thread runs,
-  // form a square rather than a line, so that they share rows as well as columns of the operands in its L2 cache.
+  // Blocks are numbered column by column within strips of rows. A thread runs tasks that follow each other, so it
+  // fetches a column of weights once for the whole strip, and the strip's rows stay in its L2 cache while weights
+  // stream past.
   void run(std::int64_t task) override {
     const std::int64_t strip_blocks = strip_rows_ / blocking_.rows * col_blocks_;
     const std::int64_t first_row = task / strip_blocks * strip_rows_, within = task % strip_blocks;
@@ -126,10 +126,11 @@ class Product : public TileMatmul {
  private:
   // A strip has as many rows of A as leave room for the right operand in an L2 cache of 2 MB. The more rows it has, the
   // fewer threads read the same weights. A multiple of Blocking::rows, which is a power of two up to kMostRows.
-  static std::int64_t strip_rows(std::int64_t k) {
-    constexpr std::int64_t kMostBytes = 800 << 10, kMostStripRows = 512;
+  static std::int64_t strip_rows(DType type, std::int64_t k) {
+    constexpr std::int64_t kMostElements = 400 << 10, kMostStripRows = 512;  // of 16 bits
+    const std::int64_t row_elements = panel_elements(type, k) / kPanel;
     std::int64_t rows = Blocking::kMostRows;
-    while (rows < kMostStripRows && 2 * rows * k * 2 <= kMostBytes) rows *= 2;
+    while (rows < kMostStripRows && 2 * rows * row_elements <= kMostElements) rows *= 2;
     return rows;
   }
 

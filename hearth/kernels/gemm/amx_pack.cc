@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 // For all that is defined below; headers above keep the baseline.
 #ifdef __clang__
@@ -45,7 +46,7 @@ inline Row to_bf16(__m512 low, __m512 high) {
 inline __m512 widened(__m256i bf16) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bf16), 16)); }
 
 // `count` numbers of 16 bits from p, zeros behind them.
-template <Part part>
+template <Part>
 inline Row load_raw(const std::uint16_t* p, std::int64_t count) {
   return _mm512_maskz_loadu_epi16(first(count), p);
 }
@@ -86,28 +87,27 @@ struct StoredBlock {
 };
 using BlockCopy = std::uint16_t[kBlock * kPanel];
 
-// The block from `first` on: where it is or, if it needs zeros behind `rows` rows or `cols` columns, or another dtype,
-// a copy.
+// The block that begins at `data`, where the matrix has `rows` more rows and `cols` more columns: the block itself or,
+// if it needs zeros behind them, or another dtype, a copy.
 template <Part part, class T>
-inline StoredBlock stored_block(const T* first, std::int64_t ld, std::int64_t rows, std::int64_t cols,
-                                BlockCopy& copy) {
+inline StoredBlock stored_block(const T* data, std::int64_t ld, std::int64_t rows, std::int64_t cols, BlockCopy& copy) {
   if constexpr (part == Part::whole && std::is_same_v<T, std::uint16_t>)
-    if (rows >= kBlock && cols >= kPanel) return {first, ld};
+    if (rows >= kBlock && cols >= kPanel) return {data, ld};
   for (std::int64_t i = 0; i < kBlock; ++i)
-    _mm512_store_si512(copy + i * kPanel, i < rows ? load<part>(first + i * ld, cols) : _mm512_setzero_si512());
+    _mm512_store_si512(copy + i * kPanel, i < rows ? load<part>(data + i * ld, cols) : _mm512_setzero_si512());
   return {copy, kPanel};
 }
 
 template <class T>
-inline StoredBlock stored_block(Part part, const T* first, std::int64_t ld, std::int64_t rows, std::int64_t cols,
+inline StoredBlock stored_block(Part part, const T* data, std::int64_t ld, std::int64_t rows, std::int64_t cols,
                                 BlockCopy& copy) {
   switch (part) {
     case Part::high:
-      return stored_block<Part::high>(first, ld, rows, cols, copy);
+      return stored_block<Part::high>(data, ld, rows, cols, copy);
     case Part::low:
-      return stored_block<Part::low>(first, ld, rows, cols, copy);
+      return stored_block<Part::low>(data, ld, rows, cols, copy);
     default:
-      return stored_block<Part::whole>(first, ld, rows, cols, copy);
+      return stored_block<Part::whole>(data, ld, rows, cols, copy);
   }
 }
 
@@ -127,9 +127,7 @@ struct TileWriter {
 // 8 columns of the rows 0, step, 2 step and 3 step from `first` on, one row per 128-bit lane. The loads put lanes in
 // place, which leaves the shuffle port to the transpositions.
 inline Row load_lanes(const std::uint16_t* first, std::int64_t step) {
-  const auto lane = [&](std::int64_t i) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i * step));
-  };
+  const auto lane = [&](std::int64_t i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i * step)); };
   Row row = _mm512_castsi128_si512(lane(0));
   row = _mm512_mask_broadcast_i32x4(row, 0x00f0, lane(1));
   row = _mm512_mask_broadcast_i32x4(row, 0x0f00, lane(2));
@@ -141,7 +139,8 @@ inline void copy_rows(const StoredBlock& block, const TileWriter& write) {
   for (std::int64_t i = 0; i < kBlock; ++i) write(i, block.row(i));
 }
 
-// Stored rows are columns of a right operand: pairs of columns are transposed, 16 x 16 of 32 bits in each tile.
+// Stored rows are columns of a right operand. Two neighbours along k are one element of 32 bits; a tile is the
+// transpose of 16 x 16 of them.
 inline void transpose_pairs(const StoredBlock& block, const TileWriter& write) {
   for (std::int64_t tile = 0; tile < 2; ++tile)
     for (std::int64_t pair = 0; pair < 16; pair += 4) {
@@ -157,17 +156,21 @@ inline void transpose_pairs(const StoredBlock& block, const TileWriter& write) {
     }
 }
 
-// Stored rows are steps along k of a right operand: two rows are interleaved. Interleaving works within lanes, so the
-// lanes first get the columns 0-3 and 16-19, 4-7 and 20-23, ...
-inline void interleave_rows(const StoredBlock& block, const TileWriter& write) {
-  const Row order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
+// Stored rows are steps along k of a right operand: two rows are interleaved. Interleaving works within lanes, so
+// `arrange` first gives each lane the columns that it is to hold.
+template <class Arrange>
+inline void interleave_rows(const StoredBlock& block, const TileWriter& write, const Arrange& arrange) {
   for (std::int64_t i = 0; i < 16; ++i) {
-    const Row even = _mm512_permutexvar_epi64(order, block.row(2 * i));
-    const Row odd = _mm512_permutexvar_epi64(order, block.row(2 * i + 1));
+    const Row even = arrange(block.row(2 * i)), odd = arrange(block.row(2 * i + 1));
     write(i, _mm512_unpacklo_epi16(even, odd));
     write(16 + i, _mm512_unpackhi_epi16(even, odd));
   }
 }
+
+// Columns in order: the lanes hold the columns 0-3 and 16-19, 4-7 and 20-23, ...
+inline Row in_order(Row row) { return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), row); }
+// Columns as the lanes have them (amx_pack.h, zipped_column).
+inline Row zipped(Row row) { return row; }
 
 // 8 x 8 of 16 bits in each lane.
 inline void transpose_lanes(Row (&r)[8]) {
@@ -203,18 +206,21 @@ void pack_from(const Operand& operand, bool left, std::int64_t panel, std::int64
   const bool rows_along_k = !operand.k_is_contiguous;
   for (std::int64_t k = begin * kBlock; k < end * kBlock; k += kBlock)
     for (const Part part : parts_of(operand.type)) {
-      const std::int64_t at = panel * kPanel, row = rows_along_k ? k : at, col = rows_along_k ? at : k;
-      const std::int64_t rows = (rows_along_k ? operand.k : operand.size) - row;
-      const std::int64_t cols = (rows_along_k ? operand.size : operand.k) - col;
-      const T* const first = static_cast<const T*>(operand.data) + row * operand.ld + col;
-      const StoredBlock block = stored_block(part, first, operand.ld, rows, cols, copy);
+      const std::int64_t at = panel * kPanel;
+      std::int64_t row = at, col = k, rows = operand.size - at, cols = operand.k - k;
+      if (rows_along_k) {
+        std::swap(row, col);
+        std::swap(rows, cols);
+      }
+      const T* const data = static_cast<const T*>(operand.data) + row * operand.ld + col;
+      const StoredBlock block = stored_block(part, data, operand.ld, rows, cols, copy);
       const TileWriter write{packed, operand.non_temporal};
       if (left && rows_along_k)
         transpose_numbers(block, write);
       else if (left)
         copy_rows(block, write);
       else if (rows_along_k)
-        interleave_rows(block, write);
+        interleave_rows(block, write, in_order);
       else
         transpose_pairs(block, write);
       packed += 2 * kTileElements;
@@ -252,13 +258,7 @@ void pack_left_block(const TokenRows& rows, std::int64_t token, std::int64_t col
 void pack_zipped_right_block(const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to) {
   alignas(64) BlockCopy copy;
   for (const Part part : parts_of(rows.type)) {
-    const StoredBlock block = block_of(rows, part, token, col, copy);
-    const TileWriter write{to};
-    for (std::int64_t i = 0; i < 16; ++i) {
-      const Row even = block.row(2 * i), odd = block.row(2 * i + 1);
-      write(i, _mm512_unpacklo_epi16(even, odd));
-      write(16 + i, _mm512_unpackhi_epi16(even, odd));
-    }
+    interleave_rows(block_of(rows, part, token, col, copy), TileWriter{to}, zipped);
     to += 2 * kTileElements;
   }
 }

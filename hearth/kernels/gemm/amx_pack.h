@@ -70,8 +70,8 @@ inline std::int64_t zipped_column(std::int64_t column) {
   const std::int64_t half = column % kPanel / 16;
   return column / kPanel * kPanel + column % 16 / 4 * 8 + half * 4 + column % 4;
 }
-// Zipped sums (rows, cols) in blocks of 32 x 32, each row by row without gaps: first the blocks of columns 0 to 31, from
-// top to bottom, then those of columns 32 to 63, ... The memory has whole blocks, for `memory_rows` rows.
+// Zipped sums (rows, cols) in blocks of 32 x 32, each row by row without gaps: first the blocks of columns 0 to 31,
+// from top to bottom, then those of columns 32 to 63, ... The memory has whole blocks, for `memory_rows` rows.
 struct ZippedSums {
   const float* data;
   std::int64_t memory_rows, rows, cols;

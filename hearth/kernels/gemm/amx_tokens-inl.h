@@ -8,10 +8,10 @@
 //           before, so sums run along k in order and their bits repeat.
 //
 // Each thread packs what it multiplies, into memory that stays in its L2 cache. Several threads then pack the same
-// columns, but for each k block of 12 panels to pack there are 36 to multiply, and no thread reads what another one has
-// written. (Panels that all threads pack together and then read cost more than that: a line that was read by all cores
-// is slow to write again.) Packing transposes the left operand; the right one stays zipped until a sum is complete. A
-// thread keeps its last left chunk, because blocks beside each other need the same one.
+// columns, but in the largest blocks there are 36 k blocks to multiply for 12 to pack, and no thread reads what another
+// one has written. (Panels that all threads pack together and then read cost more than that: a line that was read by
+// all cores is slow to write again.) Packing transposes the left operand; the right one stays zipped until a sum is
+// complete. A thread keeps its last left chunk, because blocks beside each other need the same one.
 //
 // The speed of threads differs, so a thread that is done takes links of the others. Which links are next changes with
 // every link that ends; therefore a task is no certain link but a ticket: it runs a link that is ready, of the block
@@ -42,6 +42,11 @@ struct PackedChunk {
   static PackedChunk& of_this_thread() {
     static thread_local PackedChunk chunk;
     return chunk;
+  }
+  // A number for `matmul` that no other matmul has.
+  static std::uint64_t next_matmul() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
   }
 };
 
@@ -80,6 +85,8 @@ class TokenSum : public TileMatmul {
   void end() override { set_squares(args_, squares_); }
 
  private:
+  // In k blocks. Loading and storing the sums of 32 x 32 numbers takes as long as multiplying five k blocks; with 36
+  // nothing was gained, with 48 chunks are too few to balance the threads (docs/performance-steps.md).
   static constexpr std::int64_t kChunk = 24;
 
   struct BlockState {
@@ -95,15 +102,13 @@ class TokenSum : public TileMatmul {
     std::int64_t rows, cols;
   };
   // The largest shape that gives all threads work until the end. One thread at a time runs a chain, so there must be
-  // more chains than threads, of which 16 were tried; with few links, there must be more still.
+  // more chains than threads; 16 threads were measured. Chains of a single link must be more still, because a thread
+  // that is done cannot take over part of one.
   static BlockShape shape_for(std::int64_t m, std::int64_t n, std::int64_t links) {
-    constexpr std::int64_t kManyChains = 24, kManyLinks = 32;
-    constexpr BlockShape kSmallest{96, 96};
-    for (const BlockShape shape : {BlockShape{192, 192}, BlockShape{192, 96}}) {
-      const std::int64_t chains = divide_up(m, shape.rows) * divide_up(n, shape.cols);
-      if (chains >= kManyChains && chains * links >= kManyLinks) return shape;
-    }
-    return kSmallest;
+    const std::int64_t enough = links > 1 ? 24 : 32;
+    for (const BlockShape shape : {BlockShape{192, 192}, BlockShape{192, 96}})
+      if (divide_up(m, shape.rows) * divide_up(n, shape.cols) >= enough) return shape;
+    return {96, 96};
   }
 
   std::int64_t chunk_elements() const { return kChunk * block_elements(args_.type); }  // of a packed panel
@@ -172,7 +177,8 @@ class TokenSum : public TileMatmul {
     PackedChunk& packed = PackedChunk::of_this_thread();
     std::uint16_t* const left = memory(packed.left, shape_.rows);
     if (packed.matmul == id_ && packed.row == block.row && packed.begin == begin) return left;
-    // The lines of the next block arrive while this one is transposed. The right operand takes too little work for that.
+    // While 32 x 32 numbers are transposed, the lines of the next 32 x 32 arrive. Zipping the right operand takes too
+    // few instructions to gain from that.
     const auto pack_block = [&](const TokenRows& rows, std::int64_t token, std::int64_t col, std::uint16_t* to) {
       if (col + kPanel < block.row + block.rows) prefetch_block(rows, token, col + kPanel);
       pack_left_block(rows, token, col, to);
@@ -247,18 +253,13 @@ class TokenSum : public TileMatmul {
     return squares;
   }
 
-  static std::uint64_t next_id() {
-    static std::atomic<std::uint64_t> last = 0;
-    return ++last;
-  }
-
   const GemmArgs& args_;
   TokenRows a_, b_;
   std::int64_t k_blocks_, links_;
   BlockShape shape_;
   std::int64_t col_blocks_;
   bool non_temporal_;
-  const std::uint64_t id_ = next_id();
+  const std::uint64_t id_ = PackedChunk::next_matmul();
   std::vector<BlockState> blocks_;
   std::vector<double> squares_;  // per block, if they are wanted
   PoolBuffer sums_;              // (blocks, block_floats) f32 if a block has several links
