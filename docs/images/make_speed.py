@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes speed.svg: seconds per step of docs/performance.md, the row of 2026-11-17, every position."""
+"""Writes speed.svg: seconds per step of docs/performance.md, 16 AMX cores, every position, 2026-11-18."""
 import pathlib
 
-ROWS = [("Hearth", 0.431, "#d84315"), ("PyTorch 2.11, compiled", 2.268, "#78909c"), ("PyTorch 2.11, eager", 5.185, "#78909c")]
+ROWS = [("Hearth", 0.428, "#d84315"), ("PyTorch 2.11, compiled", 2.238, "#78909c"), ("PyTorch 2.11, eager", 5.900, "#78909c")]
 WIDTH, LEFT, BAR, STEP = 720, 190, 26, 40
 scale = (WIDTH - LEFT - 160) / max(seconds for _, seconds, _ in ROWS)
 parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {STEP * len(ROWS) + 10}" width="{WIDTH}" '
