@@ -10,6 +10,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/environment.h"
+#include "hearth/base/split.h"
 #include "hearth/base/whole_number.h"
 #include "hearth/comm/socket.h"
 
@@ -50,12 +51,9 @@ bool started_by_srun() {
 
 // "4,2(x3)": four processes on the first host, two on each of the next three.
 std::optional<int> slurm_local_size() {
-  const std::string text = environment("SLURM_STEP_TASKS_PER_NODE");
-  std::string_view rest = text;
   int node = whole_number<int>(environment("SLURM_NODEID")).value_or(-1);
-  while (node >= 0 && !rest.empty()) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+  if (node < 0) return std::nullopt;
+  for (const std::string& item : split(environment("SLURM_STEP_TASKS_PER_NODE"), ',')) {
     const std::size_t times = item.find("(x");
     const bool repeated = times != item.npos && item.ends_with(')');
     const int hosts = repeated ? whole_number<int>(item.substr(times + 2, item.size() - times - 3)).value_or(1) : 1;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 #include <string>
+
+#include "hearth/base/split.h"
 
 namespace hearth::cpu {
 namespace {
@@ -25,8 +26,7 @@ std::optional<Group> find_group(const CgroupFiles& files, const std::string& con
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const fs::path path = fs::path(line.substr(second + 1)).relative_path();
     if (controllers == kVersion2 && controller == kVersion2) return Group{files.root, path};
-    std::istringstream list(controllers);
-    for (std::string name; std::getline(list, name, ',');)
+    for (const std::string& name : split(controllers, ','))
       if (name == controller) return Group{files.root / controllers, path};
   }
   return std::nullopt;

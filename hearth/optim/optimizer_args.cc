@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "hearth/base/check.h"
+#include "hearth/base/split.h"
 
 namespace hearth::optim {
 namespace {
@@ -37,12 +38,11 @@ OptimizerArgs parse_optimizer_args(std::string_view text) {
   std::string given(text);
   std::erase(given, ' ');
   OptimizerArgs args;
-  for (std::size_t begin = 0, end = 0; !given.empty() && end != given.npos; begin = end + 1) {
-    end = given.find(',', begin);
-    const std::string_view entry = std::string_view(given).substr(begin, end - begin);
+  if (given.empty()) return args;
+  for (const std::string& entry : split(given, ',')) {
     const std::size_t equals = entry.find('=');
     check(equals != entry.npos && equals > 0, "--optim_args: '{}' is not key=value; write key=value,key=value", entry);
-    const std::string key(entry.substr(0, equals));
+    const std::string key = entry.substr(0, equals);
     args[key] = number_of(entry.substr(equals + 1), key);
   }
   return args;

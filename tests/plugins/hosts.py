@@ -19,16 +19,10 @@ import cut_off
 import matrix
 import training
 
-SKIPPED = 77
 HOSTS = 4
 NETWORK = "10.77.0."
 ENTER = ["nsenter", "--net", "--uts", "--mount", "-t"]  # and the process that holds the namespaces
 LEAST_BYTES = 1 << 20  # over each link that a job uses; what the worker exchanges is more
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(SKIPPED)
 
 
 def enter_namespaces():
@@ -40,7 +34,7 @@ def enter_namespaces():
         if subprocess.run(unshare + ["true"], capture_output=True).returncode == 0:
             os.environ["HEARTH_TEST_INSIDE"] = "1"
             os.execvp(unshare[0], unshare + [sys.executable, os.path.abspath(sys.argv[0])] + sys.argv[1:])
-    skip("network namespaces cannot be made here: it takes root, or user namespaces for all")
+    matrix.skip("network namespaces cannot be made here: it takes root, or user namespaces for all")
 
 
 def sh(*command, otherwise=sys.exit):
@@ -54,7 +48,7 @@ def sh(*command, otherwise=sys.exit):
 
 def make(*command):
     """A part of the hosts, without which there is nothing to test."""
-    return sh(*command, otherwise=skip)
+    return sh(*command, otherwise=matrix.skip)
 
 
 class Hosts:
@@ -84,7 +78,7 @@ class Hosts:
         holder = subprocess.Popen(["unshare", "--net", "--uts", "--mount", "/bin/sh", "-c", hold],
                                   stdout=subprocess.PIPE)
         if not holder.stdout.readline():
-            skip("a host of namespaces cannot be made here")
+            matrix.skip("a host of namespaces cannot be made here")
         self.holders.append(holder)
         for name in (f"{NETWORK}{number}", f"host{number}"):
             with open(f"{self.folder}/{name}", "w") as file:

@@ -47,12 +47,16 @@ def free_port():
     sys.exit("no port is free")
 
 
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
 def skip_where_libraries_crash():
     """MPICH, Intel MPI and oneCCL end with a segmentation fault in processes that ThreadSanitizer watches, also in jobs
     of one rank; Open MPI, gloo and shm do not."""
     if re.search("mpich|intel|ccl|two_mpis", ROW) and "-fsanitize=thread" in open(f"{BUILD}/CMakeCache.txt").read():
-        print("skipped: ThreadSanitizer does not run with MPICH, Intel MPI and oneCCL")
-        sys.exit(77)
+        skip("ThreadSanitizer does not run with MPICH, Intel MPI and oneCCL")
 
 
 def environment(extra):
@@ -178,8 +182,7 @@ def two_jobs():
 def other_user_refused():
     """The second rank runs as another user."""
     if os.geteuid() != 0:
-        print("needs root, to start a rank as another user")
-        sys.exit(77)
+        skip("it takes root to start a rank as another user")
     first, second = plain_ranks(2, ["shm"], environment({}), users=[None, 65534])
     output = second.communicate(timeout=SECONDS)[0].decode() + first.communicate(timeout=SECONDS)[0].decode()
     sentence = "which another user runs: run all ranks as one user, or use --ddp_backend gloo"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/base/check.h"
+#include "hearth/base/split.h"
 #include "hearth/base/whole_number.h"
 
 namespace hearth::launch {
@@ -20,17 +21,14 @@ int number_of(std::string_view word, std::string_view text, std::string_view lab
 
 std::vector<int> parse_cpu_list(std::string_view text, std::string_view label) {
   std::vector<int> numbers;
-  for (std::string_view rest = text;;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view part = rest.substr(0, comma);
+  for (const std::string& part : split(text, ',')) {
     const std::size_t dash = part.find('-');
     const int first = number_of(part.substr(0, dash), text, label);
     const int last = dash == part.npos ? first : number_of(part.substr(dash + 1), text, label);
     check(first <= last, "{}: the range '{}' runs backwards", label, part);
     for (int number = first; number <= last; ++number) numbers.push_back(number);
-    if (comma == rest.npos) return numbers;
-    rest.remove_prefix(comma + 1);
   }
+  return numbers;
 }
 
 std::string cpu_list_text(std::vector<int> numbers) {
