@@ -16,8 +16,8 @@ MatmulOperand::MatmulOperand(std::int64_t row_count, std::int64_t cols, DType ty
       layout(memory_layout) {}
 
 bool copies_input(DType type, std::int64_t tokens, std::int64_t inputs, std::int64_t outputs) {
-  constexpr std::int64_t kManyOutputs =
-      1152;  // MiniLM's query, key and value; not the 1,024 of BERT-large's projections
+  // MiniLM's query, key and value have so many; BERT-large's projections, with 1,024, are not copied.
+  constexpr std::int64_t kManyOutputs = 1152;
   return tokens >= kManyTokens && outputs >= kManyOutputs && inputs % kernels::kBlockSide == 0 &&
          kernels::takes_blocks(type);
 }

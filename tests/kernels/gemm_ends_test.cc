@@ -83,7 +83,7 @@ void expect_end(const GemmImpl& impl, Operands& operands, const Sums& sums, cons
   if (end.before) expect_result(before, size, sums, error, end.c_type, what + ", before it", sum);
 }
 
-TEST(Gemm, EveryEndOfAProductIsRight) {
+TEST(GemmEnds, EveryEndOfAProductIsRight) {
   const OneThread one_thread;
   for (const DType type : kFormats)
     for (const bool b_transposed : {false, true})
@@ -96,7 +96,7 @@ TEST(Gemm, EveryEndOfAProductIsRight) {
 }
 
 // The gradient of an activation's output becomes that of its input.
-TEST(Gemm, MultipliesByTheSlopeOfAnActivation) {
+TEST(GemmEnds, MultipliesByTheSlopeOfAnActivation) {
   const OneThread one_thread;
   for (const DType type : kFormats)
     for (const DType c_type : {DType::f32, type})
@@ -127,7 +127,7 @@ TEST(Gemm, MultipliesByTheSlopeOfAnActivation) {
         }
 }
 
-TEST(Gemm, AnEmptySumStillHasItsEnd) {
+TEST(GemmEnds, AnEmptySumStillHasItsEnd) {
   const OneThread one_thread;
   for (const DType type : kFormats)
     for (const GemmImpl& impl : impls_for(type, {260, 3, 0})) {

@@ -58,7 +58,7 @@ void expect_sums_over_tokens(DType type, Size size, const std::vector<GemmImpl>&
 }
 
 // Around the edges of blocks, in one chunk and in several.
-TEST(Gemm, SumsOverTokensAreRightTogether) {
+TEST(WeightGradient, SumsOverTokensAreRightTogether) {
   const OneThread one_thread;
   for (const DType type : kFormats)
     for (const Size size : {Size{193, 31, 64}, Size{191, 200, 1}, Size{385, 2, 780}, Size{32, 225, 1091}})
@@ -67,7 +67,7 @@ TEST(Gemm, SumsOverTokensAreRightTogether) {
 
 // Blocks of C on tiles are 192 x 192 (the first two sizes), 192 x 96 or 96 x 96; the last ones of a row and a column
 // are smaller.
-TEST(Gemm, WeightGradientsAreRightInBlocksOfEachShape) {
+TEST(WeightGradient, WeightGradientsAreRightInBlocksOfEachShape) {
   if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
   for (const DType type : {DType::bf16, DType::f16})
     for (const Size size : {Size{20, 4417, 780}, Size{1153, 1000, 5}, Size{20, 2209, 780}, Size{97, 100, 780}})
@@ -81,7 +81,7 @@ double sum_of_squares(const Matrix& c, Size size) {
   return sum;
 }
 
-TEST(Gemm, EveryImplementationSumsTheSquaresOfAWeightGradient) {
+TEST(WeightGradient, EveryImplementationSumsTheSquaresOfAWeightGradient) {
   const OneThread one_thread;
   for (const DType type : kFormats)
     for (const Size size :
@@ -104,7 +104,7 @@ TEST(Gemm, EveryImplementationSumsTheSquaresOfAWeightGradient) {
         }
 }
 
-TEST(Gemm, SquaresShowANotANumber) {
+TEST(WeightGradient, SquaresShowANotANumber) {
   for (const DType type : kFormats)
     for (const GemmImpl& impl : impls_for(type, {40, 20, 32}))
       for (const float wrong : {kNaN, std::numeric_limits<float>::infinity()}) {
@@ -122,7 +122,7 @@ TEST(Gemm, SquaresShowANotANumber) {
 }
 
 // C on whole cache lines and beside them, with a last column inside a line.
-TEST(Gemm, AWeightGradientWrittenPastTheCachesHasTheSameBits) {
+TEST(WeightGradient, AWeightGradientWrittenPastTheCachesHasTheSameBits) {
   if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
   for (const auto& [type, size] :
        {std::pair{DType::bf16, Size{40, 64, 50}}, std::pair{DType::bf16, Size{70, 1000, 1100}},
@@ -150,7 +150,7 @@ TEST(Gemm, AWeightGradientWrittenPastTheCachesHasTheSameBits) {
 }
 
 // One block and many threads: most tasks find it held and leave their link to the thread that holds it.
-TEST(Gemm, EveryChunkOfAWeightGradientIsAdded) {
+TEST(WeightGradient, EveryChunkOfAWeightGradientIsAdded) {
   if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
   Operands operands(DType::bf16, {20, 30, 4000}, true, false);
   const Sums sums = operands.sums();
