@@ -162,7 +162,7 @@ def make_groups(options, mode, count):
 def compare_steps(options, mode, peers, workers, hearth, budget):
     """Rounds of Hearth in each format and PyTorch in each way; ratios of their seconds per step."""
     print("\n%s" % MODES[mode], flush=True)
-    groups, pad_to = make_groups(options, mode, options.rounds * options.steps)
+    groups, pad_to = make_groups(options, mode, options.batches or options.rounds * options.steps)
     seconds, skipped, rows = {}, {}, {}
     dtypes = sorted({parse_peer(peer)[0] for peer in peers})
 
@@ -172,7 +172,7 @@ def compare_steps(options, mode, peers, workers, hearth, budget):
                                  "pad_unit": 64 if way == "fastbert" else 1})
 
     def part_of(number):
-        return groups[number * options.steps:(number + 1) * options.steps]
+        return [groups[i % len(groups)] for i in range(number * options.steps, (number + 1) * options.steps)]
 
     cost = {}
     for peer in peers:
@@ -299,6 +299,8 @@ def parse_options():
     parser.add_argument("--product_formats", default="bf16,fp32")
     parser.add_argument("--rounds", type=int, default=2, help="of Hearth and every peer in turn")
     parser.add_argument("--steps", type=int, default=2, help="timed steps of a round")
+    parser.add_argument("--batches", type=int, default=0,
+                        help="different batches, which the timed steps repeat in order; 0: a new one for every step")
     parser.add_argument("--hearth_warmup", type=int, default=1, help="steps before Hearth's timed ones, every round")
     parser.add_argument("--budget", type=float, default=500, help="seconds for everything")
     parser.add_argument("--compile_reserve", type=float, default=120, help="seconds that torch.compile must have left")
