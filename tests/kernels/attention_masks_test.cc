@@ -56,6 +56,13 @@ TEST(Attention, KeptMasksChangeNoBit) {
                           .type = type,
                           .dropout = dropout,
                           .gap = 3});
+    for (const std::int64_t heads : {2, 3})
+      settings.push_back({.lengths = {1, 9, 16, 17, 4},
+                          .keys = {1, 9, 12, 17, 4},
+                          .heads = heads,
+                          .dim = 32,
+                          .type = type,
+                          .dropout = 0.1f});
     settings.push_back({.lengths = {}, .keys = {}, .type = type, .dropout = 0.1f});
     for (const Setting& setting : settings) {
       SCOPED_TRACE(setting.text());

@@ -60,6 +60,57 @@ TEST(Attention, WholeAndPartialTiles) {
                  .gap = 3});
 }
 
+// Sequences of at most 16 tokens, whose heads are computed in pairs on tiles, and longer ones in the same batch.
+TEST(Attention, ShortSequences) {
+  for (const DType type : kFormats)
+    for (const std::int64_t heads : {1, 2, 3, 4})
+      for (const std::int64_t dim : {12, 32, 64})
+        for (const float dropout : {0.0f, 0.1f})
+          compare({.lengths = {1, 7, 15, 16, 17, 2, 33},
+                   .keys = {1, 7, 11, 16, 16, 1, 30},
+                   .heads = heads,
+                   .dim = dim,
+                   .type = type,
+                   .dropout = dropout,
+                   .gap = 3});
+}
+
+// Each head alone, as a problem of one head on the same numbers.
+TEST(Attention, HeadsDoNotChangeEachOthersBits) {
+  for_each_fast_impl([](const AttentionImpl& impl, DType type) {
+    Problem together({.lengths = {1, 5, 13, 16, 17, 40},
+                      .keys = {1, 5, 9, 16, 17, 33},
+                      .heads = 3,
+                      .dim = 64,
+                      .type = type});
+    run(impl, together);
+    for (std::int64_t head = 0; head < 3; ++head) {
+      SCOPED_TRACE(head);
+      Setting setting = together.setting;
+      setting.heads = 1;
+      Problem alone(setting);
+      for (std::int64_t i = 0; i < alone.tokens; ++i)
+        for (std::int64_t j = 0; j < setting.dim; ++j) {
+          const std::int64_t column = head * setting.dim + j;
+          for (std::int64_t part = 0; part < 3; ++part)
+            alone.qkv.put(i, part * setting.dim + j, together.qkv.at(i, part * together.width + column));
+          alone.dout.put(i, j, together.dout.at(i, column));
+        }
+      run(impl, alone);
+      for (std::int64_t i = 0; i < alone.tokens; ++i) {
+        ASSERT_EQ(alone.lse.at(0, i), together.lse.at(head, i));
+        for (std::int64_t j = 0; j < setting.dim; ++j) {
+          const std::int64_t column = head * setting.dim + j;
+          ASSERT_EQ(alone.out.at(i, j), together.out.at(i, column)) << "row " << i;
+          for (std::int64_t part = 0; part < 3; ++part)
+            ASSERT_EQ(alone.dqkv.at(i, part * setting.dim + j), together.dqkv.at(i, part * together.width + column))
+                << "row " << i << " part " << part;
+        }
+      }
+    }
+  });
+}
+
 TEST(Attention, LongSequence) {
   for (const DType type : kFormats)
     compare({.lengths = {1100}, .keys = {1100}, .dim = 8, .type = type, .dropout = 0.1f});
