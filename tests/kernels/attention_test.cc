@@ -60,7 +60,7 @@ TEST(Attention, WholeAndPartialTiles) {
                  .gap = 3});
 }
 
-// Sequences of at most 16 tokens, whose heads are computed in pairs on tiles, and longer ones in the same batch.
+// Sequences of at most 16 tokens, the rows of one tile, and longer ones in the same batch.
 TEST(Attention, ShortSequences) {
   for (const DType type : kFormats)
     for (const std::int64_t heads : {1, 2, 3, 4})
