@@ -15,11 +15,14 @@
 #include "hearth/io/json.h"
 #include "hearth/io/utf8.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/tasks/common/needed_head.h"
 #include "hearth/tasks/question_answering/answer.h"
 #include "hearth/tasks/question_answering/answer_options.h"
 
 namespace hearth::apps {
 namespace {
+
+constexpr tasks::NeededHead kNeededHead{models::HeadKind::question_answering, "question answering", "hearth run_qa"};
 
 struct AskArguments {
   std::string model;
@@ -113,7 +116,7 @@ int ask(std::span<const std::string> words) {
   check_usage(args);
   const auto folder = hub::find_model(args.model, hub::ModelParts::all);
   const auto tokenizer = tokenizer::load_tokenizer(folder);
-  const auto model = models::load_pretrained(folder, models::HeadKind::question_answering);
+  const auto model = tasks::load_with_head(folder, kNeededHead);
   const std::string context = read_context(args);
   const tasks::AnswerOptions options =
       options_of(args, folder, std::min(model->max_positions(), tokenizer->model_max_length()));

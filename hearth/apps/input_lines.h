@@ -13,7 +13,8 @@ struct LinePrompt {
 };
 
 // Calls `use` for each line of standard input, as it comes. On a terminal, lines can be edited, and blank ones are left
-// out. An Error of a line is a warning.
+// out. An Error of a line, or a line that is not UTF-8, is a warning on a terminal; elsewhere it is an Error that names
+// the number of the line.
 void for_each_input_line(const LinePrompt& prompt, const std::function<void(const std::string&)>& use);
 
 bool is_blank(const std::string& text);

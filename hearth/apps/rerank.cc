@@ -10,11 +10,12 @@
 #include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
+#include "hearth/io/utf8.h"
 
 namespace hearth::apps {
 namespace {
 
-constexpr const char* kSource = "standard input";
+constexpr const char* kSource = "the line";  // its number is named by for_each_input_line
 
 struct RerankArguments {
   ClassifierFlags model;
@@ -69,7 +70,10 @@ int rerank(std::span<const std::string> words) {
   if (!parse_or_print_help(arguments, words)) return 0;
   set_log_sink({});  // messages go to stderr: standard output has the results alone
   args.model.check_usage();
-  as_usage([&] { check(args.query.has_value() == args.texts.file.has_value(), "--query and --file belong together"); });
+  as_usage([&] {
+    check(args.query.has_value() == args.texts.file.has_value(), "--query and --file belong together");
+    check(!args.query || io::is_utf8(*args.query), "--query is not UTF-8");
+  });
   if (args.texts.file) io::check_readable(*args.texts.file);
   tasks::TextClassifier reranker = args.model.classifier(tokenizer::kUnlimited);
   check(reranker.label_count() == 1,

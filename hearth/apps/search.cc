@@ -10,6 +10,7 @@
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
 #include "hearth/io/npy.h"
+#include "hearth/io/utf8.h"
 
 namespace hearth::apps {
 namespace {
@@ -77,7 +78,10 @@ int search(std::span<const std::string> words) {
   if (!parse_or_print_help(arguments, words)) return 0;
   set_log_sink({});  // messages go to stderr: standard output has the results alone
   args.embedder.check_usage();
-  as_usage([&] { check(!args.query || !args.queries_file, "give either --query or --queries_file"); });
+  as_usage([&] {
+    check(!args.query || !args.queries_file, "give either --query or --queries_file");
+    check(!args.query || io::is_utf8(*args.query), "--query is not UTF-8");
+  });
   for (const std::string& file : {*args.texts.file, args.embeddings}) io::check_readable(file);
   tasks::Embedder embedder = args.embedder.embedder();
   const Corpus corpus(args, embedder);

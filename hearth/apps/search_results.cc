@@ -14,7 +14,7 @@ SearchResults SearchResults::parse(const std::string& line, const std::string& s
   SearchResults found{io::get_string(json, "query", source), {}};
   const auto results = json.find("results");
   check(results != json.end() && results->is_array(),
-        "{}: a line must be JSON of hearth search, {{\"query\": ..., \"results\": [...]}}", source);
+        "{} must be JSON of hearth search, {{\"query\": ..., \"results\": [...]}}", source);
   for (const io::Json& each : *results)
     found.results.push_back({io::get_int(each, "corpus_id", source), 0, io::get_string(each, "text", source)});
   return found;

@@ -13,12 +13,16 @@
 #include "hearth/io/json.h"
 #include "hearth/io/utf8.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/tasks/common/needed_head.h"
 #include "hearth/tasks/common/trained_length.h"
 #include "hearth/tasks/token_classification/tagger.h"
 #include "hearth/tasks/token_classification/token_table.h"
 
 namespace hearth::apps {
 namespace {
+
+constexpr tasks::NeededHead kNeededHead{models::HeadKind::token_classification, "token classification",
+                                        "hearth run_ner"};
 
 struct TagArguments {
   ModelFlags model;
@@ -59,13 +63,6 @@ void check_usage(const TagArguments& args) {
     check(!args.text || !args.file, "give either --text TEXT or --file FILE");
     check(!args.text || !is_blank(*args.text), "--text is empty: write a text");
   });
-}
-
-std::unique_ptr<models::Pretrained> load_tagger(const std::filesystem::path& folder) {
-  constexpr models::HeadKind kHead = models::HeadKind::token_classification;
-  check(models::known_head_of(models::load_config(folder)) == kHead,
-        "{} is no model for token classification: give one that hearth run_ner has trained", folder.string());
-  return models::load_pretrained(folder, kHead);
 }
 
 tasks::TaggerOptions options_of(const TagArguments& args, const std::filesystem::path& folder,
@@ -140,7 +137,7 @@ int tag(std::span<const std::string> words) {
   check_usage(args);
   const auto folder = args.model.folder();
   const auto tokenizer = tokenizer::load_tokenizer(folder);
-  const auto model = load_tagger(folder);
+  const auto model = tasks::load_with_head(folder, kNeededHead);
   check_vocabulary(*tokenizer, *model, folder);
   const tasks::TaggerOptions options =
       options_of(args, folder, std::min(model->max_positions(), tokenizer->model_max_length()));

@@ -120,6 +120,20 @@ TEST_F(AskOnATerminal, LinesAreEditedAndRecalled) {
   EXPECT_NE(again.status(), 0);
 }
 
+TEST_F(AskOnATerminal, ALineThatFailsIsAWarning) {
+  Session session(folder(), {"ask", "--model", start_model().string(), "--context_text", "Elif lives in Bergen.",
+                             "--max_seq_length", "16", "--json"});
+  session.until("question> ");
+  session.type("Elif Elif Elif Elif Elif Elif Elif Elif Elif Elif Elif Elif Elif Elif Elif Elif\n");
+  session.until("Question question has");
+  session.until("question> ");
+  session.type("Who?\n");
+  EXPECT_TRUE(contains(session.until("n_best"), R"({"question": "Who?")"));
+  session.until("question> ");
+  session.type("\x04");  // Ctrl-D
+  EXPECT_EQ(session.status(), 0);
+}
+
 TEST_F(AskOnATerminal, AnswersAreNotObeyed) {
   write("context.txt", "a \x1b]0;owned\a b");
   Session session(folder(), {"ask", "--model", start_model().string(), "--context", "context.txt", "--n_best", "1000",

@@ -54,6 +54,13 @@ TEST_F(ClassifyTest, LinesOfTextFilesAndOfStandardInput) {
   expect_pipeline(classify("pairs", "--top_k 0", "cat lines.txt |"), "pairs");
 }
 
+TEST_F(ClassifyTest, ALineThatIsNotUtf8EndsAPipe) {
+  const Outcome odd = classify("scores", "", "printf 'a\\nthe \\377\\nb\\n' |");
+  EXPECT_EQ(odd.status, 1);
+  EXPECT_EQ(odd.error(), "line 2 of standard input: the text is not UTF-8");
+  EXPECT_EQ(lines_of(odd.out).size(), 1u);
+}
+
 TEST_F(ClassifyTest, OneText) {
   const io::Json item = pipeline("pairs")[0];
   const Outcome outcome =

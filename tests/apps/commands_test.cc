@@ -214,10 +214,10 @@ TEST_F(Commands, AskAnswersQuestions) {
   std::string words;
   for (int i = 0; i < 40; ++i) words += "Elif ";
   const std::string settings = "ask --model out --context context.txt --max_seq_length 32 ";
-  const Outcome bad = hearth(settings, "printf '" + words + "\\nWhere does Elif live?\\n' |");
-  EXPECT_EQ(bad.status, 0) << bad.err;
-  EXPECT_TRUE(contains(bad.err, "Question question has")) << bad.err;
+  const Outcome bad = hearth(settings, "printf 'Where does Elif live?\\n" + words + "\\nWho?\\n' |");
+  EXPECT_TRUE(bad.error().starts_with("line 2 of standard input: Question question has")) << bad.err;
   EXPECT_EQ(lines_of(bad.out).size(), 1u) << bad.out;
+  EXPECT_EQ(hearth(settings, "printf '\\377\\n' |").error(), "line 1 of standard input: the text is not UTF-8");
   EXPECT_TRUE(contains(hearth(settings + "--doc_stride 32 --question Who").error(), "doc_stride 32"));
   EXPECT_TRUE(contains(hearth(settings + "--max_seq_length 2000000000 --question Who").error(), "at most 1073741824"));
   EXPECT_EQ(lines_of(hearth("ask --model out --context context.txt --question 'Where does Elif live?' --n_best 30").out)

@@ -146,6 +146,11 @@ TEST_F(Embeddings, AreWrittenAndSearched) {
   EXPECT_EQ(results[0].at("corpus_id"), 2);
   EXPECT_NEAR(results[0].at("score").get<double>(), 1, 1e-5);
   must("embed " + model + "--file texts.txt --output short.npy --truncate_dim 4 --normalize");
+  const std::string search = "search " + model + "--file texts.txt --embeddings texts.npy";
+  const Outcome odd = hearth(search, "printf 'Kira\\n\\377\\nKira\\n' |");
+  EXPECT_EQ(odd.error(), "line 2 of standard input: the text is not UTF-8");
+  EXPECT_EQ(lines_of(odd.out).size(), 1u);
+  EXPECT_EQ(error(search + " --query $(printf '\\377')"), "--query is not UTF-8");
   EXPECT_TRUE(contains(error("search " + model + "--file texts.txt --embeddings short.npy --query a"),
                        "short.npy has embeddings of 4 numbers"));
   write("more.txt", "a\nb\n");
@@ -176,6 +181,11 @@ TEST_F(Embeddings, ACrossEncoderOrdersWhatSearchFound) {
   EXPECT_GE(ordered.at("results")[0].at("score"), ordered.at("results")[1].at("score"));
   const io::Json same = io::Json::parse(must("rerank --model ce --query 'Where is Kira?' --file texts.txt").out);
   EXPECT_EQ(same.at("results")[0].at("text"), ordered.at("results")[0].at("text"));
+  const Outcome odd = hearth("rerank --model ce", "{ cat found.jsonl; echo bad; cat found.jsonl; } |");
+  EXPECT_TRUE(odd.error().starts_with("line 2 of standard input: the line is not valid JSON")) << odd.err;
+  EXPECT_EQ(lines_of(odd.out).size(), 1u);
+  EXPECT_TRUE(contains(hearth("rerank --model ce", "echo '{\"query\": \"a\"}' |").error(),
+                       "line 1 of standard input: the line must be JSON of hearth search"));
   EXPECT_TRUE(contains(error("rerank --model ce --query a"), "--query and --file belong together"));
   EXPECT_TRUE(contains(error("run_classification --cross_encoder --model_name_or_path " + start_model().string() +
                              " --do_train --train_file pairs.jsonl --label_column_name answer --output_dir o"),

@@ -80,9 +80,13 @@ TEST_F(Tag, StandardInputGivesALinePerLine) {
   EXPECT_EQ(groups(lists[0]), (Texts{"PER nils grau", "LOC cork"}));
   EXPECT_TRUE(lists[1].empty());
   EXPECT_EQ(lists[3].size(), 2u);
-  const Outcome odd = tag("", "printf 'Nils slept .\\n\\377\\nNils slept .\\n' |");
-  EXPECT_EQ(lines_of(odd.out).size(), 2u);
-  EXPECT_TRUE(contains(odd.err, "not UTF-8"));
+}
+
+TEST_F(Tag, ALineThatFailsEndsAPipe) {
+  const Outcome odd = tag("", "printf 'Nils slept .\\n\\nNils \\377 .\\nNils slept .\\n' |");
+  EXPECT_EQ(odd.status, 1);
+  EXPECT_EQ(odd.error(), "line 3 of standard input: the text is not UTF-8");
+  EXPECT_EQ(lines_of(odd.out).size(), 2u) << "the lines before it";
 }
 
 TEST_F(Tag, FilesAreTextsOrWords) {
@@ -133,6 +137,20 @@ TEST_F(Tag, ComputesInLowerPrecision) {
   EXPECT_NE(entities(text, "--bf16"), entities(text));
 }
 
+// Its training_args.json has no max_seq_length, which is no limit and no fault.
+TEST_F(Tag, ATaggerAnswersNoQuestionsAndOrdersNoTexts) {
+  EXPECT_TRUE(json(tagger() / "training_args.json").at("max_seq_length").is_null());
+  const std::string model = " --model " + tagger().string();
+  write("texts.txt", "Nils slept .\n");
+  EXPECT_EQ(hearth("rerank --query x --file texts.txt" + model).error(),
+            (tagger() / "config.json").string() +
+                ": this model has no head for text classification; train one with hearth run_glue or "
+                "run_classification");
+  EXPECT_EQ(hearth("ask --context_text Nils --question Who?" + model).error(),
+            (tagger() / "config.json").string() +
+                ": this model has no head for question answering; train one with hearth run_qa");
+}
+
 TEST_F(Tag, WrongUseIsOneSentence) {
   write("empty.txt", "");
   const auto error = [&](const std::string& flags) { return tag(flags).error(); };
@@ -146,7 +164,8 @@ TEST_F(Tag, WrongUseIsOneSentence) {
   EXPECT_TRUE(contains(error("--file empty.txt"), "empty.txt is empty"));
   EXPECT_TRUE(contains(error("--file f.xml"), "f.xml"));
   EXPECT_TRUE(contains(hearth("tag --model nowhere --text x").error(), "nowhere"));
-  EXPECT_TRUE(contains(hearth("tag --model " + start_model().string() + " --text x").error(), "hearth run_ner"));
+  EXPECT_TRUE(contains(hearth("tag --model " + start_model().string() + " --text x").error(),
+                       "this model has no head for token classification; train one with hearth run_ner"));
   EXPECT_TRUE(contains(hearth("tag --text x").error(), "--model"));
 }
 

@@ -1,6 +1,5 @@
 #include "hearth/tasks/common/trained_length.h"
 
-#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 
 namespace hearth::tasks {
@@ -9,9 +8,10 @@ std::int64_t trained_length(const std::filesystem::path& folder, std::int64_t ot
   constexpr std::int64_t kLargest = 1 << 30;
   const std::filesystem::path file = folder / "training_args.json";
   if (!std::filesystem::exists(file)) return otherwise;
-  const std::int64_t length = io::get_int_or(io::read_json(file), "max_seq_length", otherwise, file.string());
-  check(length >= 1 && length <= kLargest, "{}: max_seq_length is {}, out of range", file.string(), length);
-  return length;
+  const io::Json trained = io::read_json(file);
+  constexpr const char* kKey = "max_seq_length";
+  if (trained.is_object() && (!trained.contains(kKey) || trained.at(kKey).is_null())) return otherwise;
+  return io::get_int_within(trained, kKey, 1, kLargest, file.string());
 }
 
 }  // namespace hearth::tasks

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "hearth/base/check.h"
 #include "hearth/io/json.h"
 #include "hearth/ops/context.h"
+#include "hearth/tasks/common/needed_head.h"
 #include "hearth/tasks/common/trained_length.h"
 #include "hearth/tasks/text_classification/predictions.h"
 
@@ -17,17 +17,8 @@ using models::HeadKind, models::ProblemType;
 
 constexpr double kHolds = 0.5;  // the score from which on one of several labels holds
 
-void check_classifier(std::optional<HeadKind> head, const models::Config& config) {
-  check(head == HeadKind::sequence_classification,
-        "{}: this model has no head for text classification; train one with hearth run_glue or run_classification",
-        config.file());
-}
-
-std::shared_ptr<models::Pretrained> load_classifier(const std::filesystem::path& folder) {
-  const models::Config config = models::load_config(folder);
-  check_classifier(models::known_head_of(config), config);
-  return models::load_pretrained(folder, HeadKind::sequence_classification);
-}
+constexpr NeededHead kNeededHead{HeadKind::sequence_classification, "text classification",
+                                 "hearth run_glue or run_classification"};
 
 std::vector<double> softmax(std::span<const float> logits) {
   const double highest = std::ranges::max(logits);
@@ -48,15 +39,17 @@ io::Json json_of(const LabelScore& score) { return {{"label", score.label}, {"sc
 
 }  // namespace
 
+// Braces, because they keep the order: a wrong head is noticed before anything else.
 TextClassifier::TextClassifier(const std::filesystem::path& folder, const ClassifierOptions& options)
-    : TextClassifier(load_classifier(folder), tokenizer::load_tokenizer(folder),
+    : TextClassifier{load_with_head(folder, kNeededHead),
+                     tokenizer::load_tokenizer(folder),
                      {options.max_seq_length.value_or(trained_length(folder, options.usual_length)), options.batch_size,
-                      options.compute}) {}
+                      options.compute}} {}
 
 TextClassifier::TextClassifier(std::shared_ptr<models::Pretrained> model,
                                std::shared_ptr<const tokenizer::Tokenizer> tokenizer, const ClassifierOptions& options)
     : options_(options), tokenizer_(std::move(tokenizer)), model_(std::move(model)) {
-  check_classifier(model_->head(), model_->config());
+  check_head(kNeededHead, model_->head(), model_->config());
   labels_ = model_->config().label_names();
   max_length_ = std::min(
       {options.max_seq_length.value_or(options.usual_length), model_->max_positions(), tokenizer_->model_max_length()});
