@@ -197,6 +197,77 @@ TEST_F(TextClassificationTest, ColumnsThatAreNotThere) {
                        "dev.csv has no column \"review\", which is a text of"));
 }
 
+TEST_F(TextClassificationTest, ColumnsThatTheRunNeedsAreNotRemoved) {
+  const std::string one = train_file("sentence,label\nfine,x\nbad,y\n");
+  EXPECT_EQ(error(one + " --remove_columns label"),
+            "--remove_columns removes label, which is the label column; leave it out, or name another with "
+            "--label_column_name");
+  EXPECT_TRUE(contains(error(one + " --label_column_name kind --remove_columns kind"),
+                       "--remove_columns removes kind, which is the label column"));
+  EXPECT_EQ(error(one + " --remove_columns sentence"),
+            "--remove_columns removes sentence, which is the text column; leave it out");
+  EXPECT_EQ(error(train_file("title,sentence,body,label\na,fine,b,x\nb,bad,c,y\n") + " --remove_columns sentence"),
+            "--remove_columns removes sentence, which is the text column; leave it out, or name those of the text with "
+            "--text_column_names: title, body");
+  Task other = loaded(train_file("sentence,body,label\nfine,a b c,x\nbad,d e f,y\n") + " --remove_columns sentence");
+  EXPECT_EQ(other->train_data()->length(0), 5);
+}
+
+TEST_F(TextClassificationTest, TextColumnsThatCannotBeMeant) {
+  const std::string train = train_file("sentence,label\nfine,x\nbad,y\n");
+  for (const char* empty : {"--text_column_names=", "--text_column_names=,"})
+    EXPECT_EQ(error(train + " " + empty),
+              "--text_column_names is empty; name columns of the text, with commas between them, or leave it out");
+  EXPECT_TRUE(contains(error(train + " --text_column_names sentence --text_pair_column_names="),
+                       "--text_pair_column_names is empty"));
+  EXPECT_EQ(error(train + " --text_column_names sentence,label"),
+            "--text_column_names has label, which is the label column; leave it out, or name another with "
+            "--label_column_name");
+  EXPECT_TRUE(contains(error(train + " --text_column_names sentence --text_pair_column_names label"),
+                       "--text_pair_column_names has label"));
+  loaded(train_file("label,kind\nfine,x\nbad,y\n") + " --text_column_names label --label_column_name kind");
+}
+
+TEST_F(TextClassificationTest, RecordsWithoutText) {
+  const std::string file = (folder_ / "train.csv").string();
+  const std::string blank = "sentence,other,label\n ,,x\n ,,y\n";
+  EXPECT_EQ(error(train_file(blank)), "no record of " + file + " has a text in column sentence");
+  EXPECT_EQ(error(train_file(blank) + " --text_column_names sentence --text_pair_column_names other"),
+            "no record of " + file + " has a text in columns sentence, other");
+  EXPECT_TRUE(contains(error(files("sentence,label\nfine,x\nbad,y\n", "sentence,label\n ,x\n ,y\n")),
+                       "dev.csv has a text in column sentence"));
+  const std::string some = train_file("sentence,label\n ,x\nbad,y\n");
+  EXPECT_EQ(error(some + " --max_train_samples 1"),
+            "none of the first 1 records of " + file + " has a text in column sentence");
+  LogCapture log;
+  EXPECT_EQ(loaded(some)->train_data()->size(), 2);
+  EXPECT_EQ(std::ranges::count(log.warnings, file + ": 1 of 2 records have no text; they are used as they are"), 1);
+}
+
+TEST_F(TextClassificationTest, AColumnOfNumbersIsNotTakenUnasked) {
+  const std::string numbers = train_file("sentence,label\n17,x\n4,y\n"), file = (folder_ / "train.csv").string();
+  EXPECT_EQ(error(numbers), file +
+                                ": the column \"sentence\" holds whole numbers; --text_column_names sentence takes "
+                                "them as texts");
+  EXPECT_EQ(loaded(numbers + " --text_column_names sentence")->train_data()->size(), 2);
+  EXPECT_TRUE(contains(error(train_file("sentence,label\n,x\n,y\n")),
+                       "the column \"sentence\" holds numbers, or nothing; --text_column_names sentence takes"));
+  EXPECT_TRUE(contains(error(train_file("{\"sentence\": [\"a\"], \"label\": 1}\n", "jsonl")),
+                       "the column \"sentence\" holds lists of texts; name those of the text with"));
+  EXPECT_TRUE(contains(error(train_file("sentence,n\na,1\nb,2\n") + " --label_column_name sentence"),
+                       "the column \"sentence\" is the label; name those of the text with --text_column_names: n"));
+}
+
+TEST_F(TextClassificationTest, HelpListsSplitsBesideTheDataSet) {
+  RunClassification task;
+  const std::string help = *parse_run_arguments(task_command("run_classification"), task, words_in("--help")).help;
+  const std::size_t section = help.find("Unbalanced data");
+  ASSERT_NE(section, help.npos);
+  EXPECT_LT(help.find("  --dataset_name"), help.find("  --train_split_name"));
+  EXPECT_LT(help.find("  --test_split_name"), section);
+  EXPECT_LT(section, help.find("  --class_weights"));
+}
+
 TEST_F(TextClassificationTest, ShuffledSamples) {
   std::string rows = "sentence,label\n";
   for (int i = 0; i < 40; ++i) rows += "a," + std::to_string(i) + "\n";
@@ -237,7 +308,7 @@ TEST_F(TextClassificationTest, BadLabels) {
 
 TEST_F(TextClassificationTest, BadFiles) {
   EXPECT_TRUE(contains(error(train_file("")), "train.csv"));
-  EXPECT_TRUE(contains(error(train_file("sentence,label\n")), "train.csv"));
+  EXPECT_EQ(error(train_file("sentence,label\n")), (folder_ / "train.csv").string() + " holds no records");
   EXPECT_TRUE(contains(error(train_file("sentence,label\n\"a,x\nb,y\n")), "quote"));
   EXPECT_TRUE(contains(error("--do_train --train_file " + (folder_ / "none.csv").string()), "none.csv"));
   EXPECT_TRUE(contains(error("--do_train --train_file train.xlsx"),
@@ -275,6 +346,9 @@ TEST_F(TextClassificationTest, ClassWeights) {
                        "--class_weights has 3 numbers, but there are 2 labels: x, y; give one number per label"));
   EXPECT_TRUE(contains(error(train + " --class_weights equal"), "--class_weights has 'equal'; give balanced, none"));
   EXPECT_TRUE(contains(error(train + " --class_weights 1,-1"), "--class_weights has '-1'"));
+  EXPECT_EQ(error(train + " --class_weights 0,0"),
+            "--class_weights 0,0 has only zeros, so that no text would count; give a number above 0 for some labels");
+  EXPECT_EQ(loaded(train + " --class_weights 0,1")->loss().class_weights, (std::vector<float>{0, 1}));
 }
 
 TEST(ClassWeights, OfSeveralLabels) {

@@ -1,9 +1,12 @@
 #include "hearth/tasks/text_classification/arguments.h"
 
+#include <algorithm>
+
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/data/glue.h"
 #include "hearth/data/record_format.h"
+#include "hearth/tasks/common/name_list.h"
 #include "hearth/tasks/text_classification/class_weights.h"
 
 namespace hearth::tasks {
@@ -22,6 +25,25 @@ std::vector<std::string> mismatched_beside(const std::vector<std::string>& match
   return std::filesystem::exists(beside) ? std::vector{beside.string()} : std::vector<std::string>{};
 }
 
+void check_text_columns(std::string_view flag, const std::optional<std::string>& list, const std::string& label) {
+  if (!list) return;
+  const std::vector<std::string> names = names_in(*list);
+  check(!names.empty(), "{} is empty; name columns of the text, with commas between them, or leave it out", flag);
+  check(std::ranges::find(names, label) == names.end(),
+        "{} has {}, which is the label column; leave it out, or name another with --label_column_name", flag, label);
+}
+
+void check_columns(const ClassificationArguments& arguments) {
+  const std::string label = arguments.label_column();
+  check_text_columns("--text_column_names", arguments.text_column_names, label);
+  check_text_columns("--text_pair_column_names", arguments.text_pair_column_names, label);
+  const std::vector<std::string> removed = names_in(arguments.remove_columns.value_or(""));
+  check(std::ranges::find(removed, label) == removed.end(),
+        "--remove_columns removes {}, which is the label column; leave it out, or name another with "
+        "--label_column_name",
+        label);
+}
+
 }  // namespace
 
 void declare_text(Arguments& options, TextArguments& arguments) {
@@ -31,6 +53,9 @@ void declare_text(Arguments& options, TextArguments& arguments) {
       .at_most(kLargestLength);
   declare_samples(options, arguments, "texts");
   options.ignored_switches({"overwrite_cache"}, "the features of this task are not cached");
+}
+
+void declare_weights(Arguments& options, TextArguments& arguments) {
   options.section("Unbalanced data");
   options.add(
       "class_weights", &arguments.class_weights,
@@ -71,6 +96,7 @@ void declare(Arguments& options, GlueArguments& arguments) {
       .per_process();
   options.section("Text classification");
   declare_text(options, arguments);
+  declare_weights(options, arguments);
 }
 
 bool GlueArguments::is_mnli() const { return task_name && data::glue_task(*task_name).name == "mnli"; }
@@ -124,6 +150,7 @@ void declare(Arguments& options, ClassificationArguments& arguments) {
   options.add("validation_split_name", &arguments.validation_split, "split of --dataset_name to evaluate on");
   options.add("test_split_name", &arguments.test_split, "split of --dataset_name to make predictions for");
   options.ignored({"remove_splits"}, "only the splits that a run needs are read");
+  declare_weights(options, arguments);
 }
 
 void ClassificationArguments::validate(const TrainingArguments& training) {
@@ -133,6 +160,7 @@ void ClassificationArguments::validate(const TrainingArguments& training) {
   check(!cross_encoder || !do_regression, "--cross_encoder and --do_regression exclude each other");
   check(!text_pair_column_names || text_column_names,
         "--text_pair_column_names needs --text_column_names, the columns of the first text");
+  check_columns(*this);
 }
 
 }  // namespace hearth::tasks

@@ -20,6 +20,7 @@ struct TextArguments : DataArguments {
 };
 
 void declare_text(Arguments& options, TextArguments& arguments);
+void declare_weights(Arguments& options, TextArguments& arguments);                     // in a section of their own
 void validate_text(const TextArguments& arguments, const TrainingArguments& training);  // throws Error
 
 // Class weights and focal loss are for labels, not for numbers.
@@ -44,6 +45,7 @@ struct ClassificationArguments : TextArguments {
   bool cross_encoder = false;
   std::int64_t shuffle_seed = 42;
 
+  std::string label_column() const { return label_column_name.value_or("label"); }
   void validate(const TrainingArguments& training);  // throws Error
 };
 void declare(Arguments& options, ClassificationArguments& arguments);

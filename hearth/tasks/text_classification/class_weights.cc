@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "hearth/base/check.h"
@@ -51,6 +52,8 @@ ClassWeights parse_class_weights(const std::string& text) {
   ClassWeights weights{ClassWeights::Kind::given};
   for (const std::string& word : names_in(text)) weights.given.push_back(weight_in(word));
   check(!weights.given.empty(), "--class_weights is empty; give balanced, none, or a number for each label");
+  check(std::ranges::any_of(weights.given, [](float weight) { return weight > 0; }),
+        "--class_weights {} has only zeros, so that no text would count; give a number above 0 for some labels", text);
   return weights;
 }
 

@@ -44,7 +44,42 @@ std::vector<std::string> joined(const Table& table, const std::vector<std::strin
   return texts;
 }
 
+bool is_written_as_text(ColumnKind kind) {
+  return kind == ColumnKind::integer || kind == ColumnKind::number || kind == ColumnKind::boolean;
+}
+
+// A column of a .csv file without a single value is one of numbers.
+std::string_view contents_of(const Column& column) {
+  return column.kind() == ColumnKind::number ? "numbers, or nothing" : data::plural_of(column.kind());
+}
+
+// Why "sentence" is not the text, and what to do about it.
+[[noreturn]] void fail_without_sentence(const Table& table, const std::string& label,
+                                        const std::vector<std::string>& except) {
+  std::vector<std::string> others = table.names();
+  std::erase_if(others, [&](const std::string& name) { return name == label || has_name(except, name); });
+  const std::string& file = table.file();
+  const std::string way_out =
+      fmt::format("name those of the text with --text_column_names: {}", fmt::join(others, ", "));
+  check(!has_name(except, "sentence"), "--remove_columns removes sentence, which is the text column; leave it out{}",
+        others.empty() ? "" : ", or " + way_out);
+  const Column* column = table.find("sentence");
+  check(column != nullptr, "{} has no column \"sentence\"; name those of the text with --text_column_names: {}", file,
+        fmt::join(table.names(), ", "));
+  check(label != "sentence", "{}: the column \"sentence\" is the label; {}", file, way_out);
+  check(!is_written_as_text(column->kind()),
+        "{}: the column \"sentence\" holds {}; --text_column_names sentence takes them as texts", file,
+        contents_of(*column));
+  fail("{}: the column \"sentence\" holds {}; {}", file, contents_of(*column), way_out);
+}
+
 }  // namespace
+
+std::vector<std::string> TextColumns::texts() const {
+  std::vector<std::string> names = first;
+  names.insert(names.end(), second.begin(), second.end());
+  return names;
+}
 
 TextColumns glue_columns(const Table& table) { return pair_columns(table, "label", {}); }
 
@@ -67,8 +102,7 @@ TextColumns sentence_column(const Table& table, const std::string& label, const 
   if (has_name(names, "sentence")) {
     columns.first = {"sentence"};
   } else {
-    check(names.size() == 1, "{} has no column \"sentence\"; name those of the text with --text_column_names: {}",
-          table.file(), fmt::join(table.names(), ", "));
+    if (names.size() != 1) fail_without_sentence(table, label, except);
     columns.first = names;
   }
   return columns;

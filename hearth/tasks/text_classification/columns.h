@@ -15,6 +15,8 @@ struct TextColumns {
   std::vector<std::string> first, second;  // several columns are joined; second: empty where a row has one text
   std::string delimiter = " ";
   std::string label = "label";
+
+  std::vector<std::string> texts() const;  // first, then second
 };
 
 // As run_glue.py: sentence1 and sentence2, else the first two columns, else the only one. The label and columns without

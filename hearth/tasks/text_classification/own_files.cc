@@ -1,5 +1,7 @@
 #include "hearth/tasks/text_classification/own_files.h"
 
+#include "hearth/base/check.h"
+
 namespace hearth::tasks {
 
 TextData read_own_files(const TextArguments& arguments, const TrainingArguments& training,
@@ -9,6 +11,7 @@ TextData read_own_files(const TextArguments& arguments, const TrainingArguments&
   std::string reference;
   const auto open = [&](const std::vector<std::string>& names, LabelsIn labels) {
     auto reader = std::make_shared<data::TableReader>(data::files_of(names));
+    check(reader->rows() > 0, "{} holds no records", reader->name());  // columns of no records have no kinds
     const data::Table outline = reader->outline();
     if (!columns) {
       columns = choose(outline);

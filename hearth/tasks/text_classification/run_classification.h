@@ -25,7 +25,7 @@ class RunClassification final : public TextClassification {
   std::string prediction_file(std::size_t) const override { return "predict_results.txt"; }
 
  private:
-  std::string label_column() const { return args_.label_column_name.value_or("label"); }
+  std::string label_column() const { return args_.label_column(); }
   TextColumns columns_of(const data::Table& table) const;
   TextProblem problem_in(TextData& data, const TaskSetting& setting) const;
   std::vector<std::string> all_labels(TextData& data, bool warns) const;

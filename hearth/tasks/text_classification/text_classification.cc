@@ -1,7 +1,9 @@
 #include "hearth/tasks/text_classification/text_classification.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "hearth/base/check.h"
 #include "hearth/base/log.h"
 #include "hearth/base/progress.h"
 #include "hearth/base/shell_word.h"
@@ -21,6 +23,14 @@ constexpr const char* kNumberLabel = "LABEL_0";  // transformers' name of the on
 
 std::string title_of(std::size_t set, const std::string& name) {
   return set == 0 ? "***** eval report *****\n" : fmt::format("***** eval report, {} *****\n", name);
+}
+
+void check_some_text(const TextSource& texts, std::int64_t blank) {
+  if (blank < texts.size()) return;
+  const std::vector<std::string> columns = texts.columns().texts();
+  fail("{} of {} has a text in {} {}",
+       texts.is_cut() ? fmt::format("none of the first {} records", texts.size()) : "no record", texts.file(),
+       columns.size() == 1 ? "column" : "columns", fmt::join(columns, ", "));
 }
 
 }  // namespace
@@ -68,6 +78,7 @@ TextClassification::TextDatasetPtr TextClassification::prepared(const TaskSettin
         part.append(tokenize_texts(rows.texts(), *setting.tokenizer, collate_options_.max_seq_length));
         return part;
       });
+  check_some_text(texts, blank);
   if (blank > 0 && setting.team.is_first())
     log_warning("{}: {} of {} records have no text; they are used as they are", texts.file(), blank, texts.size());
   auto all = std::make_shared<const TextFeatures>(features.finish());

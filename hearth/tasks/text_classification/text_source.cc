@@ -26,8 +26,7 @@ TextSource::TextSource(std::shared_ptr<data::TableReader> reader, TextColumns co
 std::int64_t TextSource::size() const { return std::min(reader_->rows(), most_.value_or(reader_->rows())); }
 
 std::vector<std::string> TextSource::column_names() const {
-  std::vector<std::string> names = columns_.first;
-  names.insert(names.end(), columns_.second.begin(), columns_.second.end());
+  std::vector<std::string> names = columns_.texts();
   if (has_labels_) names.push_back(columns_.label);
   return names;
 }

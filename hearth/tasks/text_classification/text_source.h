@@ -19,8 +19,10 @@ class TextSource {
   TextSource(std::shared_ptr<data::TableReader> reader, TextColumns columns, LabelsIn labels);
 
   const std::string& file() const { return reader_->name(); }
+  const TextColumns& columns() const { return columns_; }
   bool has_pairs() const { return !columns_.second.empty(); }
   std::int64_t size() const;                                             // rows that are read
+  bool is_cut() const { return size() < reader_->rows(); }               // by keep_first
   void keep_first(std::optional<std::int64_t> count) { most_ = count; }  // for max_*_samples
 
   void restart();
