@@ -27,10 +27,10 @@ hub::UploadOptions options_of(const tasks::HubArguments& args, std::string messa
 
 }  // namespace
 
-HubPush::HubPush(const tasks::HubArguments& args, fs::path output_dir, bool is_first)
+HubPush::HubPush(const tasks::HubArguments& args, const std::string& token, fs::path output_dir, bool is_first)
     : args_(args), output_dir_(std::move(output_dir)), is_first_(is_first) {
   if (!is_first_) return;
-  access_.token = args.hub_token.value_or("");
+  access_.token = args.hub_token.value_or(token);
   access_.quiet = true;
   repository_.name = repository_name(args, output_dir_);
   repository_ = hub::create_repository(repository_, options_of(args, "initial commit"), access_);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <future>
+#include <string>
 
 #include "hearth/hub/upload.h"
 #include "hearth/tasks/common/hub_arguments.h"
@@ -13,8 +14,9 @@ namespace hearth::apps {
 // goes on, the model at the end. All in the first process.
 class HubPush final : public TrainerCallback {
  public:
-  // Creates the repository: that a token is missing or must not write is found before training.
-  HubPush(const tasks::HubArguments& args, std::filesystem::path output_dir, bool is_first);
+  // Creates the repository: that a token is missing or must not write is found before training. `token` counts where
+  // --hub_token is not given.
+  HubPush(const tasks::HubArguments& args, const std::string& token, std::filesystem::path output_dir, bool is_first);
   ~HubPush() override;  // waits for an upload that runs
 
   void on_save(const TrainingProgress& progress, TrainerControl&, const std::filesystem::path& checkpoint) override;

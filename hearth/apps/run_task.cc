@@ -1,17 +1,20 @@
 #include "hearth/apps/run_task.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
 
 #include "hearth/accelerate/failure.h"
+#include "hearth/apps/former_checkpoints.h"
 #include "hearth/apps/hub_push.h"
 #include "hearth/apps/machine.h"
 #include "hearth/apps/memory_check.h"
 #include "hearth/apps/model_card.h"
 #include "hearth/apps/processes.h"
 #include "hearth/apps/run_report.h"
+#include "hearth/base/check.h"
 #include "hearth/base/error.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
@@ -22,6 +25,7 @@
 #include "hearth/hub/model.h"
 #include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
+#include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/nn/encoder.h"
 #include "hearth/ops/precision.h"
@@ -54,6 +58,22 @@ std::filesystem::path find_model(const tasks::ModelArguments& args, const std::s
                                  const parallel::Team& team) {
   return team.first_of_host_first(
       [&] { return hub::find_model(name, parts, access_of(args, team), args.model_revision); });
+}
+
+// An Error if the checkpoint that the run resumes from has another head, or other labels. That the sizes of both fit
+// says nothing.
+void check_same_task(const std::filesystem::path& checkpoint, const models::Pretrained& model) {
+  if (!std::filesystem::exists(checkpoint / "config.json")) return;
+  constexpr const char* kWayOut = "give another --output_dir, or --overwrite_output_dir to start from the beginning";
+  const models::Config before = models::load_config(checkpoint);
+  const io::Json architectures = before.values().value("architectures", io::Json::array());
+  if (!architectures.empty() && architectures.front() != model.architecture())
+    fail("{} is a checkpoint of {}, and this run trains {}: {}", checkpoint.string(),
+         io::excerpt(architectures.front()), model.architecture(), kWayOut);
+  const models::Config& now = model.config();
+  if (before.has_label_names() && now.has_label_names() && before.label_names() != now.label_names())
+    fail("the labels of {} are {}, those of this run are {}: {}", checkpoint.string(),
+         fmt::join(before.label_names(), ", "), fmt::join(now.label_names(), ", "), kWayOut);
 }
 
 // With --dataset_name: the task gets local files.
@@ -178,6 +198,7 @@ TaskRun::TaskRun(const tasks::RunArguments& args, std::string_view command, task
   task_.load({args_.training, tokenizer_, tokenizer_folder, config, transformer.max_tokens(), transformer.vocab_size,
               team_, model_folder});
   model_ = models::outline(config, task_.head(), options.freezing);
+  if (checkpoint_ && team_.is_first()) check_same_task(*checkpoint_, *model_);
   TrainingArguments training = args_.training;
   if (const DatasetPtr data = task_.train_data(); data != nullptr && data->size() > 0)
     training.per_device_train_batch_size = check_memory(*model_, training, *data, team_, processes_of_host);
@@ -186,7 +207,8 @@ TaskRun::TaskRun(const tasks::RunArguments& args, std::string_view command, task
   } else {
     model_->load_weights(model_folder, options.seed, options.ignore_mismatched_sizes);
   }
-  if (args_.hub.push_to_hub) push_ = std::make_shared<HubPush>(args_.hub, output_dir_, team_.is_first());
+  if (args_.hub.push_to_hub)
+    push_ = std::make_shared<HubPush>(args_.hub, args_.model.token.value_or(""), output_dir_, team_.is_first());
   reports_ = make_reports();
   trainer_.emplace(model_, std::move(training), trainer_options());
 }
@@ -218,6 +240,9 @@ TrainerOptions TaskRun::trainer_options() {
   if (args_.training.do_eval) options.evaluate = [this](Trainer& trainer) { return task_.evaluate(trainer, 0); };
   options.loss = task_.loss();
   options.flags = args_.resolved;
+  if (team_.is_first())
+    if (auto former = former_checkpoints(args_.training, checkpoint_); !former.empty())
+      options.callbacks.push_back(std::make_shared<FormerCheckpoints>(std::move(former)));
   if (push_) options.callbacks.push_back(push_);
   if (reports_) options.callbacks.push_back(reports_);
   options.is_watched = reports_ != nullptr && args_.training.reports_to(Tracker::html);
@@ -247,7 +272,6 @@ void TaskRun::begin() const {
   if (!team_.is_first()) return;
   io::create_directories(output_dir_);
   io::check_writable(output_dir_);
-  remove_former_checkpoints(args_.training, checkpoint_);
   if (!exists("model.safetensors")) write_settings(output_dir_);  // else they are replaced together with the model
 }
 

@@ -1,5 +1,6 @@
 #include "hearth/hub/model.h"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/whole_number.h"
+#include "hearth/hub/http.h"
 #include "hearth/hub/snapshot.h"
 
 namespace hearth::hub {
@@ -108,6 +110,7 @@ std::vector<std::string> model_file_patterns() {
 std::filesystem::path find_model(const std::string& name, ModelParts parts, const Access& access,
                                  const std::string& revision) {
   if (std::filesystem::is_directory(name)) return name;
+  check(!std::filesystem::exists(name), "{} is a file: give the folder of a model", name);
   check(is_repository_name(name),
         "{} is not a folder: give the folder of a model, or a name such as "
         "google-bert/bert-base-uncased",
@@ -116,7 +119,12 @@ std::filesystem::path find_model(const std::string& name, ModelParts parts, cons
   selection.choose = [&](const Names& files) { return choose(name, parts, files); };
   selection.is_enough = [parts](const Names& cached) { return is_enough(parts, cached); };
   if (parts != ModelParts::config) selection.expected.assign(kTokenizerFiles.begin(), kTokenizerFiles.end());
-  return get_snapshot({Repository::Kind::model, name}, revision, selection, access).folder;
+  try {
+    return get_snapshot({Repository::Kind::model, name}, revision, selection, access).folder;
+  } catch (const NetworkError& error) {
+    throw NetworkError(fmt::format("there is no folder {}, and the Hub cannot be asked for a model of that name: {}",
+                                   name, error.what()));
+  }
 }
 
 }  // namespace hearth::hub

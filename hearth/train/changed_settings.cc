@@ -53,7 +53,8 @@ std::vector<std::string> changed_flags(const io::Json& stored, std::span<const A
   std::vector<std::string> changes;
   const io::Json values = to_json(now);
   for (const Arguments::Resolved& flag : now) {
-    if (flag.per_process || is_among(kReportingSections, flag.section) || is_among(kOtherFlags, flag.name)) continue;
+    const bool may_differ = flag.per_process && flag.name != "model_name_or_path";  // between processes, as paths do
+    if (may_differ || is_among(kReportingSections, flag.section) || is_among(kOtherFlags, flag.name)) continue;
     const auto before = stored.find(flag.name);
     if (before != stored.end() && *before != values[flag.name])
       changes.push_back(change(flag.name, io::excerpt(*before), io::excerpt(values[flag.name])));

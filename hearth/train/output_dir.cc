@@ -59,7 +59,12 @@ std::string damage(const fs::path& checkpoint) try {
 }
 
 fs::path named_checkpoint(const fs::path& folder) {
+  check(!folder.empty(),
+        "--resume_from_checkpoint is empty: give the folder of a checkpoint, or True for the last one");
   check(fs::is_directory(folder), "--resume_from_checkpoint: there is no folder {}", folder.string());
+  if (const std::vector<fs::path> inside = io::list_checkpoints(folder); !inside.empty())
+    fail("--resume_from_checkpoint {}: that is the output folder of a run; name one of its checkpoints, such as {}",
+         folder.string(), inside.back().string());
   const std::string reason = damage(folder);
   check(reason.empty(),
         "--resume_from_checkpoint {}: {}. Name another checkpoint, or give True for the last good one in --output_dir",
@@ -127,14 +132,13 @@ std::optional<fs::path> find_resume_checkpoint(const TrainingArguments& args) {
   return std::nullopt;
 }
 
-void remove_former_checkpoints(const TrainingArguments& args, const std::optional<fs::path>& checkpoint) {
-  if (overwrites(args, checkpoint)) io::remove_folders(io::list_checkpoints(args.output_dir));
+std::vector<fs::path> former_checkpoints(const TrainingArguments& args, const std::optional<fs::path>& checkpoint) {
+  return overwrites(args, checkpoint) ? io::list_checkpoints(args.output_dir) : std::vector<fs::path>();
 }
 
 void check_inputs_stay(const TrainingArguments& args, const std::optional<fs::path>& checkpoint,
                        std::span<const fs::path> inputs) {
-  if (!overwrites(args, checkpoint)) return;
-  for (const fs::path& former : io::list_checkpoints(args.output_dir))
+  for (const fs::path& former : former_checkpoints(args, checkpoint))
     for (const fs::path& input : inputs)
       check(!is_inside(input, former),
             "--overwrite_output_dir removes the checkpoints in {}, but this run starts from {}: choose another "

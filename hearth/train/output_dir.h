@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "hearth/io/folder_lock.h"
 #include "hearth/train/training_arguments.h"
@@ -31,10 +32,11 @@ class OutputDirLock {
 // checkpoint that can be resumed from. Changes nothing.
 std::optional<std::filesystem::path> find_resume_checkpoint(const TrainingArguments& args);
 
-// --overwrite_output_dir: removes the checkpoints of former runs when training begins, so that none of them is ever
-// taken for one of this run. A run that resumes from one of them keeps them all.
-void remove_former_checkpoints(const TrainingArguments& args, const std::optional<std::filesystem::path>& checkpoint);
-// An Error if remove_former_checkpoints() would remove one of `inputs`: folders that the run reads.
+// With --overwrite_output_dir: the checkpoints of former runs, which the run has to remove so that none of them is ever
+// taken for one of its own. A run that resumes from one of them keeps them all.
+std::vector<std::filesystem::path> former_checkpoints(const TrainingArguments& args,
+                                                      const std::optional<std::filesystem::path>& checkpoint);
+// An Error if one of `inputs`, folders that the run reads, is in a former checkpoint.
 void check_inputs_stay(const TrainingArguments& args, const std::optional<std::filesystem::path>& checkpoint,
                        std::span<const std::filesystem::path> inputs);
 

@@ -34,8 +34,10 @@ TrainingPlan make_plan(const TrainingArguments& args, const Dataset& dataset, st
   const std::int64_t batch = args.per_device_train_batch_size, micro_batches = args.gradient_accumulation_steps;
   const std::int64_t round = batch * processes;
   plan.batches = args.dataloader_drop_last ? dataset.size() / round : divide_up(dataset.size(), round);
-  check(plan.batches > 0, "there is nothing to train on: {} items, batches of {} in {} process{}", dataset.size(),
-        batch, processes, processes == 1 ? "" : "es");
+  check(
+      plan.batches > 0, "there is nothing to train on: {} items, batches of {} in {} process{}{}", dataset.size(),
+      batch, processes, processes == 1 ? "" : "es",
+      dataset.size() > 0 ? "; give a smaller --per_device_train_batch_size, or leave out --dataloader_drop_last" : "");
   plan.updates = divide_up(plan.batches, micro_batches);
   if (args.max_steps > 0) {
     plan.max_steps = args.max_steps;

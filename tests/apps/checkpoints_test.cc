@@ -98,6 +98,51 @@ TEST_F(RunCheckpoints, OfAFormerRunAreNotTakenForThoseOfThisOne) {
   EXPECT_TRUE(text("out/model.safetensors") == model);
 }
 
+TEST_F(RunCheckpoints, OfAFormerRunStayUntilTheFirstStep) {
+  const std::string flags = "--do_train --save_steps 1 --output_dir out ";
+  ASSERT_EQ(run_qa(flags + "--max_steps 3").status, 0);
+  const std::string failing = flags + "--max_steps 3 --overwrite_output_dir ";
+  const std::string error = run_qa(failing + "--dataloader_drop_last --per_device_train_batch_size 100000").error();
+  EXPECT_TRUE(contains(error, "there is nothing to train on") && contains(error, "leave out --dataloader_drop_last"))
+      << error;
+  EXPECT_EQ(io::list_checkpoints(folder() / "out").size(), 3u);
+  ASSERT_EQ(run_qa(flags + "--max_steps 1 --overwrite_output_dir").status, 0);
+  EXPECT_EQ(io::list_checkpoints(folder() / "out"), std::vector<fs::path>{folder() / "out/checkpoint-1"});
+}
+
+TEST_F(RunCheckpoints, AnOutputFolderIsNoCheckpoint) {
+  const std::string flags = "--do_train --save_steps 1 --max_steps 2 --output_dir ";
+  ASSERT_EQ(run_qa(flags + "out").status, 0);
+  EXPECT_EQ(run_qa(flags + "other --resume_from_checkpoint out").error(),
+            "--resume_from_checkpoint out: that is the output folder of a run; name one of its checkpoints, such as "
+            "out/checkpoint-2");
+  EXPECT_TRUE(
+      contains(run_qa(flags + "other --resume_from_checkpoint ''").error(), "--resume_from_checkpoint is empty"));
+}
+
+// A run goes on only from a checkpoint of the same task with the same labels.
+TEST_F(RunCheckpoints, OfAnotherTaskAreRefused) {
+  write("moods.csv", "sentence,label\nfine,good\nbroken,bad\n");
+  write("others.csv", "sentence,label\nfine,pleased\nbroken,angry\n");
+  const auto classify = [&](const char* file, const std::string& flags) {
+    return hearth(
+        fmt::format("run_classification --model_name_or_path {} --train_file {} --do_train --max_steps 1 "
+                    "--save_steps 1 --num_threads 1 --disable_tqdm True --output_dir out {}",
+                    start_model().string(), file, flags));
+  };
+  ASSERT_EQ(classify("moods.csv", "").status, 0);
+  const std::string labels = classify("others.csv", "--max_steps 2").error();
+  EXPECT_TRUE(
+      labels.starts_with("the labels of out/checkpoint-1 are bad, good, those of this run are angry, pleased: "))
+      << labels;
+  const std::string task = run_qa("--do_train --max_steps 2 --output_dir out").error();
+  EXPECT_TRUE(contains(task,
+                       "is a checkpoint of \"BertForSequenceClassification\", and this run trains "
+                       "BertForQuestionAnswering: give another --output_dir"))
+      << task;
+  EXPECT_EQ(classify("others.csv", "--overwrite_output_dir").status, 0);
+}
+
 TEST_F(RunCheckpoints, OtherSettingsAreNamed) {
   const std::string flags = "--do_train --max_steps 4 --save_steps 2 --output_dir ";
   ASSERT_EQ(run_qa(flags + "out").status, 0);
@@ -107,6 +152,8 @@ TEST_F(RunCheckpoints, OtherSettingsAreNamed) {
   const Outcome outcome = run_qa(flags + "other" + resume + " --seed 7 --learning_rate 2e-3 --weight_decay 0.1 " +
                                  "--train_file " + (kFixtures / "dev.json").string());
   ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome from_other_model = run_qa(flags + "third" + resume + " --model_name_or_path out");
+  EXPECT_TRUE(contains(from_other_model.err, "model_name_or_path ")) << from_other_model.err;
   for (const char* part : {"settings differ from those of the checkpoint that this run resumes from: training data ",
                            "seed 42 -> 7", "learning_rate 0.001 -> 0.002", "weight_decay 0.0 -> 0.1"})
     EXPECT_TRUE(contains(outcome.err, part));

@@ -105,7 +105,15 @@ TEST_F(FindModel, WithoutANetworkTheCachedCommitHasToDo) {
   EXPECT_TRUE(contains(log.warnings[0], "cannot reach http://127.0.0.1:9"));
   EXPECT_TRUE(contains(log.warnings[0], "using the model towns/tiny-bert as it is in the cache"));
   const std::string missing = error_of([&] { find("towns/other"); });
+  EXPECT_TRUE(
+      missing.starts_with("there is no folder towns/other, and the Hub cannot be asked for a model of that name"))
+      << missing;
   EXPECT_TRUE(contains(missing, "cannot reach http://127.0.0.1:9")) << missing;
+}
+
+TEST_F(FindModel, AFileIsNoModel) {
+  const std::string file = __FILE__;
+  EXPECT_EQ(error_of([&] { find(file); }), file + " is a file: give the folder of a model");
 }
 
 TEST_F(FindModel, OfflineMeansNoRequest) {

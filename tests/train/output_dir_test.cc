@@ -274,24 +274,24 @@ TEST_F(OutputDir, WhatKilledRunsLeftIsTidied) {
   EXPECT_EQ(left, (std::set<std::string>{"checkpoint-4", "checkpoint-8", "checkpoint-12", ".mine", io::kLockFile}));
 }
 
-TEST_F(OutputDir, OverwritingRemovesTheCheckpointsOfFormerRuns) {
+TEST_F(OutputDir, FormerCheckpointsAreThoseThatTheRunOverwrites) {
   using Steps = std::vector<std::int64_t>;
   TrainingArguments args = training_arguments();
   make_checkpoints();
   io::replace_file(out_ / "mine.txt", "mine");
-  remove_former_checkpoints(args, std::nullopt);
-  EXPECT_EQ(checkpoints(), Steps({4, 8, 12}));
+  const auto former = [&](const std::optional<fs::path>& checkpoint) {
+    Steps steps;
+    for (const fs::path& folder : former_checkpoints(args, checkpoint)) steps.push_back(*io::checkpoint_step(folder));
+    return steps;
+  };
+  EXPECT_EQ(former(std::nullopt), Steps());
   args.overwrite_output_dir = true;
-  remove_former_checkpoints(args, out_ / "checkpoint-8");  // the run goes on from there
-  EXPECT_EQ(checkpoints(), Steps({4, 8, 12}));
+  EXPECT_EQ(former(out_ / "checkpoint-8"), Steps()) << "the run goes on from there";
   args.do_train = false;
-  remove_former_checkpoints(args, std::nullopt);
-  EXPECT_EQ(checkpoints(), Steps({4, 8, 12}));
+  EXPECT_EQ(former(std::nullopt), Steps());
   args.do_train = true;
   fs::rename(out_ / "checkpoint-8", folder_ / "checkpoint-8");
-  remove_former_checkpoints(args, folder_ / "checkpoint-8");
-  EXPECT_EQ(checkpoints(), Steps());
-  EXPECT_EQ(names(), std::set<std::string>({(out_ / "mine.txt").string()}));
+  EXPECT_EQ(former(folder_ / "checkpoint-8"), Steps({4, 12}));
 }
 
 TEST_F(OutputDir, OverwritingNeverRemovesWhatTheRunStartsFrom) {
