@@ -11,6 +11,9 @@ void FormerCheckpoints::on_save(const TrainingProgress&, TrainerControl&, const 
                 [&](const std::filesystem::path& folder) { return folder.filename() == checkpoint.filename(); });
 }
 
-void FormerCheckpoints::remove() { io::remove_folders(std::exchange(folders_, {})); }
+void FormerCheckpoints::remove() {
+  std::erase_if(folders_, [](const std::filesystem::path& folder) { return !std::filesystem::exists(folder); });
+  io::remove_folders(std::exchange(folders_, {}));
+}
 
 }  // namespace hearth::apps

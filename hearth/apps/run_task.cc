@@ -23,7 +23,6 @@
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/topology.h"
 #include "hearth/hub/model.h"
-#include "hearth/io/checkpoint_folders.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
 #include "hearth/models/pretrained.h"
@@ -279,11 +278,10 @@ void TaskRun::begin() const {
 Metrics TaskRun::train_or_name_checkpoint() try {
   return trainer_->train(checkpoint_);
 } catch (const std::exception& error) {
-  const std::optional<std::filesystem::path> last = io::last_checkpoint(output_dir_);
-  const bool is_of_this_run = last && *io::checkpoint_step(*last) <= trainer_->state().global_step;
-  if (!is_resource_failure(error) || !is_of_this_run) throw;
+  const std::filesystem::path last = trainer_->last_checkpoint();
+  if (!is_resource_failure(error) || last.empty()) throw;
   throw ResourceError(fmt::format("{}; the last checkpoint is {}, and --resume_from_checkpoint continues from it",
-                                  sentence_of(error), last->string()));
+                                  sentence_of(error), last.string()));
 }
 
 bool TaskRun::train() {

@@ -12,22 +12,29 @@ namespace hearth {
 CheckpointKeeper::CheckpointKeeper(std::filesystem::path output_dir, std::optional<std::int64_t> limit)
     : output_dir_(std::move(output_dir)), limit_(limit) {}
 
-void CheckpointKeeper::resume(TrainerState& state, const std::filesystem::path& checkpoint) {
+void CheckpointKeeper::resume(TrainerState& state, const std::filesystem::path& checkpoint,
+                              std::span<const std::filesystem::path> former) {
   // "checkpoint-8/" has no filename
   const std::filesystem::path folder = checkpoint.has_filename() ? checkpoint : checkpoint.parent_path();
   own_[state.global_step] = folder;
   const std::filesystem::path best = state.best_model_checkpoint;
   if (best.empty()) return;
+  const auto is_own = [&](const std::filesystem::path& place) {
+    return std::filesystem::exists(place) && std::ranges::none_of(former, [&](const std::filesystem::path& one) {
+             return std::filesystem::equivalent(one, place);
+           });
+  };
   for (const auto& place : {folder.parent_path() / best.filename(), best, output_dir_ / best.filename()})
-    if (std::filesystem::exists(place)) {
+    if (is_own(place)) {
       state.best_model_checkpoint = place.string();
       return;
     }
+  if (std::filesystem::exists(best)) state.best_model_checkpoint.clear();  // a former run's
 }
 
 void CheckpointKeeper::save(TrainerState& state, const std::function<void(const std::filesystem::path&)>& write) {
-  const std::filesystem::path folder = output_dir_ / io::checkpoint_name(state.global_step);
-  own_[state.global_step] = folder;
+  note(state.global_step);
+  const std::filesystem::path folder = own_.at(state.global_step);
   if (const auto best = own_.find(state.best_global_step); state.best_metric && best != own_.end())
     if (best->second == folder || std::filesystem::exists(best->second))
       state.best_model_checkpoint = best->second.string();
@@ -37,6 +44,8 @@ void CheckpointKeeper::save(TrainerState& state, const std::function<void(const 
   });
   if (limit_) rotate_checkpoints(output_dir_, *limit_, folder, state.best_model_checkpoint);
 }
+
+void CheckpointKeeper::note(std::int64_t step) { own_[step] = output_dir_ / io::checkpoint_name(step); }
 
 std::filesystem::path CheckpointKeeper::last() const {
   const auto exists = [](const auto& own) { return std::filesystem::exists(own.second); };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "hearth/train/trainer_state.h"
 
@@ -18,10 +19,14 @@ class CheckpointKeeper {
   CheckpointKeeper(std::filesystem::path output_dir, std::optional<std::int64_t> limit);
 
   // Continues the run of this checkpoint. Where its folder was renamed or moved, or the working directory is another
-  // one, the state names its best checkpoint by the path of today.
-  void resume(TrainerState& state, const std::filesystem::path& checkpoint);
+  // one, the state names its best checkpoint by the path of today. None of `former`, the checkpoints that the run
+  // overwrites, is taken for it.
+  void resume(TrainerState& state, const std::filesystem::path& checkpoint,
+              std::span<const std::filesystem::path> former = {});
   // Fills checkpoint-<global_step> by `write`, after the state was told the best checkpoint saved so far.
   void save(TrainerState& state, const std::function<void(const std::filesystem::path&)>& write);
+  // Another rank fills checkpoint-<step>.
+  void note(std::int64_t step);
   // The last checkpoint that this run has written or resumed from, and that still exists; empty: there is none.
   std::filesystem::path last() const;
 

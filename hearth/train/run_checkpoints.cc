@@ -10,6 +10,7 @@
 #include "hearth/io/torch_file.h"
 #include "hearth/parallel/broadcast_weights.h"
 #include "hearth/train/changed_settings.h"
+#include "hearth/train/output_dir.h"
 #include "hearth/train/training_plan.h"
 
 namespace hearth {
@@ -30,14 +31,13 @@ std::optional<double> trainer_learning_rate(const std::filesystem::path& checkpo
 }  // namespace
 
 RunCheckpoints::RunCheckpoints(TrainerCore& core, const SavedProgress& progress, const LearningRate& learning_rate)
-    : core_(core),
-      progress_(progress),
-      learning_rate_(learning_rate),
-      keeper_(core.args.output_dir, core.args.save_total_limit) {}
+    : core_(core), progress_(progress), learning_rate_(learning_rate) {
+  core_.keeper = CheckpointKeeper(core.args.output_dir, core.args.save_total_limit);
+}
 
 void RunCheckpoints::resume(const std::filesystem::path& checkpoint, std::int64_t max_steps) {
   load_progress(progress_, checkpoint);
-  keeper_.resume(core_.state, checkpoint);
+  core_.keeper.resume(core_.state, checkpoint, former_checkpoints(core_.args, checkpoint));
   log_info("resuming from {}: step {} of {}", checkpoint.string(), core_.state.global_step, max_steps);
 }
 
@@ -57,8 +57,8 @@ void RunCheckpoints::warn_of_other_settings(const TrainerState& stored, const st
 void RunCheckpoints::save(bool only_model) {
   const optim::Optimizer::State optimizer =
       only_model ? optim::Optimizer::State{} : progress_.optimizer.state();  // all processes take part
-  if (core_.saves())
-    keeper_.save(core_.state, [&](const std::filesystem::path& folder) {
+  if (core_.saves()) {
+    core_.keeper.save(core_.state, [&](const std::filesystem::path& folder) {
       core_.save_model(folder);
       if (only_model) {
         core_.state.save(folder);
@@ -66,6 +66,9 @@ void RunCheckpoints::save(bool only_model) {
         save_progress(progress_, optimizer, folder, torch_format());
       }
     });
+  } else {
+    core_.keeper.note(core_.state.global_step);
+  }
   core_.callbacks.call(&TrainerCallback::on_save, core_.progress(),
                        std::filesystem::path(core_.args.output_dir) / io::checkpoint_name(core_.state.global_step));
 }

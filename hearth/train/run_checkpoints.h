@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "hearth/train/checkpoint.h"
-#include "hearth/train/checkpoint_keeper.h"
 #include "hearth/train/learning_rate.h"
 #include "hearth/train/trainer_core.h"
 
@@ -16,7 +15,7 @@ class RunCheckpoints {
   // What `progress` refers to, the core and the learning rate outlive it.
   RunCheckpoints(TrainerCore& core, const SavedProgress& progress, const LearningRate& learning_rate);
 
-  const CheckpointKeeper& keeper() const { return keeper_; }
+  const CheckpointKeeper& keeper() const { return core_.keeper; }
 
   void resume(const std::filesystem::path& checkpoint, std::int64_t max_steps);
   // Names what a run that resumes does otherwise than the run of the checkpoint, whose state is `stored`.
@@ -31,7 +30,6 @@ class RunCheckpoints {
   TrainerCore& core_;
   SavedProgress progress_;
   const LearningRate& learning_rate_;
-  CheckpointKeeper keeper_;
 };
 
 }  // namespace hearth

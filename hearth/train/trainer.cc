@@ -39,6 +39,7 @@ const parallel::Team& Trainer::team() const { return core_->team(); }
 nn::Model& Trainer::model() const { return *core_->model; }
 
 const TrainerState& Trainer::state() const { return core_->state; }
+std::filesystem::path Trainer::last_checkpoint() const { return core_->keeper.last(); }
 MemoryMetrics& Trainer::memory() { return core_->memory; }
 double Trainer::preparation_seconds() const { return core_->preparation_seconds; }
 double Trainer::tokens_per_second() const { return core_->speed.tokens_per_second(); }

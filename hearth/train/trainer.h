@@ -93,6 +93,7 @@ class HEARTH_API Trainer {
 
   // Inside of the library: what trainer_state.json holds, and what results report.
   const TrainerState& state() const;
+  std::filesystem::path last_checkpoint() const;  // that train() has written or resumed from; empty: there is none
   MemoryMetrics& memory();
   double preparation_seconds() const;  // of the constructor
   double tokens_per_second() const;    // of training, on all ranks

@@ -5,6 +5,7 @@
 
 #include "hearth/base/timer.h"
 #include "hearth/train/callback_handler.h"
+#include "hearth/train/checkpoint_keeper.h"
 #include "hearth/train/memory_metrics.h"
 #include "hearth/train/speed.h"
 #include "hearth/train/trainer.h"
@@ -27,6 +28,7 @@ struct TrainerCore {
   double preparation_seconds = 0;
 
   TrainerState state;
+  CheckpointKeeper keeper;
   Speed speed;
   StepFacts steps;
   Timer running;  // since the run began

@@ -178,6 +178,26 @@ TEST_F(Checkpoints, OfAnEarlierRunAreNeverTheBest) {
   EXPECT_EQ(model_.weights(), weights_at_[4]);
 }
 
+TEST_F(Checkpoints, OfAnEarlierRunAreNotTheLastOfThisOne) {
+  make({1});
+  TrainingArguments args = arguments();
+  args.save_strategy = args.eval_strategy = Strategy::steps;
+  args.eval_steps = 1;
+  args.save_steps = 4;
+  std::map<std::int64_t, std::filesystem::path> last;
+  TrainerOptions trainer_options;
+  trainer_options.evaluate = [&](const Trainer& running) {
+    last[running.state().global_step] = running.last_checkpoint();
+    return Metrics{{"eval_f1", 1.0}};
+  };
+  ToyTrainer trainer(model_, args, toy_dataset(24), trainer_options);
+  EXPECT_EQ(trainer.last_checkpoint(), "");
+  trainer.train();
+  EXPECT_EQ(last.at(4), "");
+  EXPECT_EQ(last.at(5), out_ / "checkpoint-4");
+  EXPECT_EQ(trainer.last_checkpoint(), out_ / "checkpoint-12");
+}
+
 TEST_F(Checkpoints, AreWrittenByStepsAndAtTheEnd) {
   TrainingArguments args = arguments();
   args.save_strategy = Strategy::steps;

@@ -250,6 +250,27 @@ TEST_F(ResumeMoved, FindsTheBestModelBesideTheCheckpoint) {
   EXPECT_EQ(model.weights(), weights_in(folder_ / "moved" / "checkpoint-2"));
 }
 
+// What the run overwrites, at the stored path or in --output_dir, is of another run, and goes after the first step.
+TEST_F(ResumeMoved, DoesNotTakeAModelThatItOverwritesForTheBest) {
+  TrainingArguments args = interrupted_and_moved();
+  std::filesystem::remove_all(folder_ / "moved" / "checkpoint-2");
+  args.do_train = args.overwrite_output_dir = true;
+  for (const char* output_dir : {"out", "other"}) {
+    args.output_dir = (folder_ / output_dir).string();
+    std::filesystem::create_directories(args.output_dir);
+    std::filesystem::copy(folder_ / "moved" / "checkpoint-1", folder_ / output_dir / "checkpoint-2",
+                          std::filesystem::copy_options::recursive);
+    warnings_.clear();
+    ToyModel model(0, 99);
+    const TrainerState state = finish(model, args, folder_ / "moved" / "checkpoint-4");
+    EXPECT_NE(state.best_model_checkpoint, (folder_ / output_dir / "checkpoint-2").string());
+    EXPECT_EQ(model.weights(), weights_in(folder_ / output_dir / "checkpoint-6"));
+    ASSERT_EQ(warnings_.size(), 1u);
+    EXPECT_TRUE(contains(warnings_[0], "does not exist: the model keeps the weights of the last step"));
+    std::filesystem::remove_all(args.output_dir);
+  }
+}
+
 TEST_F(ResumeMoved, SaysSoWhereTheBestModelIsGone) {
   const TrainingArguments args = interrupted_and_moved();
   std::filesystem::remove_all(folder_ / "moved" / "checkpoint-2");
