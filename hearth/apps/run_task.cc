@@ -1,7 +1,6 @@
 #include "hearth/apps/run_task.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
@@ -14,7 +13,7 @@
 #include "hearth/apps/model_card.h"
 #include "hearth/apps/processes.h"
 #include "hearth/apps/run_report.h"
-#include "hearth/base/check.h"
+#include "hearth/apps/same_task.h"
 #include "hearth/base/error.h"
 #include "hearth/base/exit_status.h"
 #include "hearth/base/log.h"
@@ -57,22 +56,6 @@ std::filesystem::path find_model(const tasks::ModelArguments& args, const std::s
                                  const parallel::Team& team) {
   return team.first_of_host_first(
       [&] { return hub::find_model(name, parts, access_of(args, team), args.model_revision); });
-}
-
-// An Error if the checkpoint that the run resumes from has another head, or other labels. That the sizes of both fit
-// says nothing.
-void check_same_task(const std::filesystem::path& checkpoint, const models::Pretrained& model) {
-  if (!std::filesystem::exists(checkpoint / "config.json")) return;
-  constexpr const char* kWayOut = "give another --output_dir, or --overwrite_output_dir to start from the beginning";
-  const models::Config before = models::load_config(checkpoint);
-  const io::Json architectures = before.values().value("architectures", io::Json::array());
-  if (!architectures.empty() && architectures.front() != model.architecture())
-    fail("{} is a checkpoint of {}, and this run trains {}: {}", checkpoint.string(),
-         io::excerpt(architectures.front()), model.architecture(), kWayOut);
-  const models::Config& now = model.config();
-  if (before.has_label_names() && now.has_label_names() && before.label_names() != now.label_names())
-    fail("the labels of {} are {}, those of this run are {}: {}", checkpoint.string(),
-         fmt::join(before.label_names(), ", "), fmt::join(now.label_names(), ", "), kWayOut);
 }
 
 // With --dataset_name: the task gets local files.
@@ -197,7 +180,8 @@ TaskRun::TaskRun(const tasks::RunArguments& args, std::string_view command, task
   task_.load({args_.training, tokenizer_, tokenizer_folder, config, transformer.max_tokens(), transformer.vocab_size,
               team_, model_folder});
   model_ = models::outline(config, task_.head(), options.freezing);
-  if (checkpoint_ && team_.is_first()) check_same_task(*checkpoint_, *model_);
+  if (checkpoint_ && args_.training.do_train && team_.is_first())
+    check_same_task(*checkpoint_, *model_, args_.training);
   TrainingArguments training = args_.training;
   if (const DatasetPtr data = task_.train_data(); data != nullptr && data->size() > 0)
     training.per_device_train_batch_size = check_memory(*model_, training, *data, team_, processes_of_host);

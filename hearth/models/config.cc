@@ -100,9 +100,9 @@ std::vector<std::string> Config::label_names() const {
   for (const auto& [id, name] : given->items()) {
     std::int64_t number = -1;
     std::from_chars(id.data(), id.data() + id.size(), number);
-    check(number >= 0 && number < std::ssize(names) && name.is_string(),
+    check(number >= 0 && number < std::ssize(names) && (name.is_string() || name.is_number()),
           "{}: \"id2label\" must map 0 to {} to names, but has {}: {}", file_, names.size() - 1, id, name.dump());
-    names[static_cast<std::size_t>(number)] = name.get<std::string>();
+    names[static_cast<std::size_t>(number)] = name.is_string() ? name.get<std::string>() : name.dump();
   }
   return names;
 }

@@ -120,16 +120,21 @@ TEST_F(RunCheckpoints, AnOutputFolderIsNoCheckpoint) {
       contains(run_qa(flags + "other --resume_from_checkpoint ''").error(), "--resume_from_checkpoint is empty"));
 }
 
-// A run goes on only from a checkpoint of the same task with the same labels.
-TEST_F(RunCheckpoints, OfAnotherTaskAreRefused) {
-  write("moods.csv", "sentence,label\nfine,good\nbroken,bad\n");
-  write("others.csv", "sentence,label\nfine,pleased\nbroken,angry\n");
-  const auto classify = [&](const char* file, const std::string& flags) {
+// Runs that classify texts.
+class RunCheckpointsWithLabels : public RunCheckpoints {
+ protected:
+  Outcome classify(const std::string& file, const std::string& flags) const {
     return hearth(
         fmt::format("run_classification --model_name_or_path {} --train_file {} --do_train --max_steps 1 "
                     "--save_steps 1 --num_threads 1 --disable_tqdm True --output_dir out {}",
                     start_model().string(), file, flags));
-  };
+  }
+};
+
+// A run goes on only from a checkpoint of the same task with the same labels.
+TEST_F(RunCheckpointsWithLabels, OfAnotherTaskAreRefused) {
+  write("moods.csv", "sentence,label\nfine,good\nbroken,bad\n");
+  write("others.csv", "sentence,label\nfine,pleased\nbroken,angry\n");
   ASSERT_EQ(classify("moods.csv", "").status, 0);
   const std::string labels = classify("others.csv", "--max_steps 2").error();
   EXPECT_TRUE(
@@ -140,7 +145,62 @@ TEST_F(RunCheckpoints, OfAnotherTaskAreRefused) {
                        "is a checkpoint of \"BertForSequenceClassification\", and this run trains "
                        "BertForQuestionAnswering: give another --output_dir"))
       << task;
+  EXPECT_TRUE(run_qa("--do_train --max_steps 2 --output_dir new --resume_from_checkpoint out/checkpoint-1")
+                  .error()
+                  .ends_with(": leave out --resume_from_checkpoint, or name a checkpoint of this task"));
+  EXPECT_TRUE(classify("others.csv", "--max_steps 2 --resume_from_checkpoint True")
+                  .error()
+                  .ends_with(": leave out --resume_from_checkpoint and give another --output_dir, or "
+                             "--overwrite_output_dir to start from the beginning"));
+  const Outcome evaluation = run_qa("--do_eval --output_dir new --resume_from_checkpoint out/checkpoint-1");
+  EXPECT_EQ(evaluation.status, 0) << "nothing is resumed: " << evaluation.err;
   EXPECT_EQ(classify("others.csv", "--overwrite_output_dir").status, 0);
+}
+
+TEST_F(RunCheckpointsWithLabels, ManyLabelsAreCutInTheError) {
+  std::string first = "sentence,label\n", second = first;
+  for (int i = 0; i < 30; ++i) {
+    first += fmt::format("fine,a{:02}\n", i);
+    second += fmt::format("fine,b{:02}\n", i);
+  }
+  write("first.csv", first);
+  write("second.csv", second);
+  ASSERT_EQ(classify("first.csv", "").status, 0);
+  const std::string error = classify("second.csv", "--max_steps 2").error();
+  EXPECT_TRUE(contains(error, "a19, ..., those of this run are b00, ")) << error;
+  EXPECT_FALSE(contains(error, "a20")) << error;
+}
+
+// Checkpoints of the Trainer may number their labels, as integers too, or name them where this run numbers them.
+TEST_F(RunCheckpointsWithLabels, NumbersForLabelsAreNoOtherLabels) {
+  write("moods.csv", "sentence,label\nfine,1\nbroken,0\n");
+  ASSERT_EQ(classify("moods.csv", "").status, 0);
+  fs::remove(folder() / "out/checkpoint-1/checksums.json");
+  const auto resumed_with = [&](const io::Json& id2label) {
+    io::Json config = json("out/checkpoint-1/config.json");
+    config["id2label"] = id2label;
+    write("out/checkpoint-1/config.json", io::dump_json(config, 2));
+    Outcome outcome =
+        classify("moods.csv",
+                 "--max_steps 2 --resume_from_checkpoint out/checkpoint-1 --save_strategy no --output_dir new "
+                 "--overwrite_output_dir");
+    EXPECT_TRUE(contains(outcome.out, "resuming from out/checkpoint-1") || outcome.status != 0) << outcome.out;
+    return outcome;
+  };
+  for (const io::Json& unnamed : {io::Json{{"0", 0}, {"1", 1}}, io::Json{{"0", "LABEL_0"}, {"1", "LABEL_1"}},
+                                  io::Json{{"0", nullptr}, {"1", io::Json::array()}}, io::Json()}) {
+    const Outcome outcome = resumed_with(unnamed);
+    EXPECT_EQ(outcome.status, 0) << unnamed << outcome.err;
+    EXPECT_FALSE(contains(outcome.err, "the labels of")) << unnamed << outcome.err;
+  }
+  const Outcome named = resumed_with({{"0", "NEG"}, {"1", "POS"}});
+  EXPECT_EQ(named.status, 0) << named.err;
+  EXPECT_TRUE(contains(named.err,
+                       "warning: the labels of out/checkpoint-1 are NEG, POS, those of this run are 0, 1: they are "
+                       "taken to be the same, in this order"))
+      << named.err;
+  EXPECT_TRUE(contains(resumed_with({{"0", "NEG"}, {"1", "POS"}, {"2", "MIXED"}}).error(),
+                       "the labels of out/checkpoint-1 are NEG, POS, MIXED, those of this run are 0, 1: leave out"));
 }
 
 TEST_F(RunCheckpoints, OtherSettingsAreNamed) {

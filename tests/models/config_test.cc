@@ -270,6 +270,8 @@ TEST(NumLabels, ComesFromTheLabelsNames) {
   EXPECT_EQ(labels(R"({"id2label": {"0": "a", "1": "b", "2": "c"}})"), 3);
   EXPECT_EQ(labels(R"({"id2label": {"0": "a", "1": "b", "2": "c"}, "num_labels": 5})"), 3);
   EXPECT_EQ(labels(R"({"id2label": null})"), 2);
+  const Config numbered(io::Json::parse(R"({"id2label": {"0": 3, "1": 4.5}})"), "config.json");
+  EXPECT_EQ(numbered.label_names(), (std::vector<std::string>{"3", "4.5"}));
 }
 
 class Overrides : public ConfigFile {

@@ -10,7 +10,7 @@
 namespace hearth::tasks {
 namespace {
 
-constexpr std::size_t kShown = 20;  // labels in an error
+constexpr std::size_t kShown = 20;  // labels in a message
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -34,12 +34,10 @@ std::optional<std::int64_t> LabelMap::find(std::string_view name) const {
 std::int64_t LabelMap::id(std::string_view name, std::string_view file, std::int64_t record) const {
   const std::optional<std::int64_t> id = find(name);
   if (id) return *id;
-  const std::size_t shown = std::min(kShown, names_.size());
   fail(
-      "{}: record {} has the label '{}', which is none of the labels to learn: {}{}; correct the record, or add the "
+      "{}: record {} has the label '{}', which is none of the labels to learn: {}; correct the record, or add the "
       "label to the training data",
-      file, record, name, fmt::join(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-      shown < names_.size() ? ", ..." : "");
+      file, record, name, shown_labels(names_));
 }
 
 LabelMap in_order_of_model(std::vector<std::string> names, const models::Config& config) {
@@ -50,6 +48,12 @@ LabelMap in_order_of_model(std::vector<std::string> names, const models::Config&
   for (const std::string& name : of_model)
     ordered.push_back(*std::ranges::find(names, lower(name), [](const std::string& own) { return lower(own); }));
   return LabelMap(std::move(ordered));
+}
+
+std::string shown_labels(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(kShown, names.size());
+  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     shown < names.size() ? ", ..." : "");
 }
 
 }  // namespace hearth::tasks

@@ -31,4 +31,7 @@ class LabelMap {
 // order counts, so that a fine-tuned model can be trained further or evaluated. Otherwise the labels as given.
 LabelMap in_order_of_model(std::vector<std::string> names, const models::Config& config);
 
+// For messages: the first labels, with commas between them.
+std::string shown_labels(const std::vector<std::string>& names);
+
 }  // namespace hearth::tasks
