@@ -122,8 +122,8 @@ std::filesystem::path find_model(const std::string& name, ModelParts parts, cons
   try {
     return get_snapshot({Repository::Kind::model, name}, revision, selection, access).folder;
   } catch (const NetworkError& error) {
-    throw NetworkError(fmt::format("there is no folder {}, and the Hub cannot be asked for a model of that name: {}",
-                                   name, error.what()));
+    throw NetworkError(fmt::format(
+        "there is no folder {}, and the model of that name could not be fetched from the Hub: {}", name, error.what()));
   }
 }
 

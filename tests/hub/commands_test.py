@@ -89,6 +89,9 @@ class Download(HubTest):
     def test_a_transfer_that_never_ends_leaves_nothing_to_be_trusted(self):
         with self.server("--fault", "cut:model.safetensors") as server:
             self.assertIn("was cut", self.fails(server.url, "download", MODEL))
+            error = self.fails(server.url, "classify", "--model", MODEL, "--text", "a")
+            self.assertIn("the model of that name could not be fetched from the Hub: ", error)
+            self.assertIn("was cut", error)
         self.assertFalse(list(self.entry().glob("snapshots/*/model.safetensors")))
         self.assertFalse((self.entry() / "refs/main").exists())
         with self.server() as server:

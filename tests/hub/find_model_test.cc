@@ -105,8 +105,8 @@ TEST_F(FindModel, WithoutANetworkTheCachedCommitHasToDo) {
   EXPECT_TRUE(contains(log.warnings[0], "cannot reach http://127.0.0.1:9"));
   EXPECT_TRUE(contains(log.warnings[0], "using the model towns/tiny-bert as it is in the cache"));
   const std::string missing = error_of([&] { find("towns/other"); });
-  EXPECT_TRUE(
-      missing.starts_with("there is no folder towns/other, and the Hub cannot be asked for a model of that name"))
+  EXPECT_TRUE(missing.starts_with(
+      "there is no folder towns/other, and the model of that name could not be fetched from the Hub: "))
       << missing;
   EXPECT_TRUE(contains(missing, "cannot reach http://127.0.0.1:9")) << missing;
 }
