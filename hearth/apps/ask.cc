@@ -13,7 +13,6 @@
 #include "hearth/hub/model.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
-#include "hearth/io/utf8.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/tasks/common/needed_head.h"
 #include "hearth/tasks/question_answering/answer.h"
@@ -59,6 +58,7 @@ void check_usage(const AskArguments& args) {
     check(args.context.has_value() != args.context_text.has_value(),
           "give either --context FILE or --context_text TEXT");
     check(!args.question || !is_blank(*args.question), "--question is empty: write a question");
+    if (args.question) check_utf8(*args.question, "--question");
     check(args.context != "-" || args.question, "--context - reads standard input to its end: also give --question");
   });
 }
@@ -69,7 +69,7 @@ std::string read_context(const AskArguments& args) {
                                                  : io::read_stream(*args.context);
   const std::string name = args.context_text ? "--context_text" : "--context " + *args.context;
   check(!is_blank(text), "{} contains no text", name);
-  check(io::is_utf8(text), "{} is not UTF-8 text: convert it to UTF-8 first", name);
+  check_utf8(text, name);
   return text;
 }
 
@@ -121,7 +121,6 @@ int ask(std::span<const std::string> words) {
   const tasks::AnswerOptions options =
       options_of(args, folder, std::min(model->max_positions(), tokenizer->model_max_length()));
   const auto answer = [&](const std::string& question) {
-    check(io::is_utf8(question), "the question is not UTF-8");
     const tasks::QaPrediction prediction = tasks::answer_question(*model, *tokenizer, context, question, options);
     print(question, tasks::best_answers(prediction, static_cast<std::size_t>(args.n_best)), args.json);
   };

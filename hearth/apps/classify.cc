@@ -52,6 +52,8 @@ void check_usage(const ClassifyArguments& args) {
   as_usage([&] {
     check(!args.text || !args.file, "give either --text or --file");
     check(!args.text_pair || args.text, "--text_pair needs --text, the first text of the pair");
+    if (args.text) check_utf8(*args.text, "--text");
+    if (args.text_pair) check_utf8(*args.text_pair, "--text_pair");
     check(!args.text_pair_column_names || args.text_column_names,
           "--text_pair_column_names needs --text_column_names, the columns of the first text");
   });

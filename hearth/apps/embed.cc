@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "hearth/apps/command.h"
+#include "hearth/apps/input_lines.h"
 #include "hearth/apps/model_flags.h"
 #include "hearth/apps/text_file.h"
 #include "hearth/base/check.h"
@@ -62,6 +63,8 @@ int embed(std::span<const std::string> words) {
   as_usage([&] {
     check(!args.text || !args.texts.file, "give either --text or --file");
     check(!args.prompt || !args.prompt_name, "give either --prompt or --prompt_name");
+    if (args.text) check_utf8(*args.text, "--text");
+    if (args.prompt) check_utf8(*args.prompt, "--prompt");
     check(!args.output || args.output->ends_with(".npy") || args.output->ends_with(".jsonl"),
           "--output {}: the file's name must end in .npy or .jsonl", args.output.value_or(""));
   });

@@ -19,7 +19,7 @@ namespace {
 using Use = std::function<void(const std::string&)>;
 
 void use_text(const std::string& line, const Use& use) {
-  check(io::is_utf8(line), "the text is not UTF-8");
+  check_utf8(line, "the line");
   use(line);
 }
 
@@ -45,6 +45,10 @@ void use_or_name_line(const std::string& line, std::int64_t number, const Use& u
 }  // namespace
 
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
+
+void check_utf8(const std::string& text, std::string_view name) {
+  check(io::is_utf8(text), "{} is not UTF-8 text; convert it first", name);
+}
 
 void for_each_input_line(const LinePrompt& prompt, const Use& use) {
   std::optional<LineEditor> editor;

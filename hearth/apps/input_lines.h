@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace hearth::apps {
 
@@ -18,5 +19,7 @@ struct LinePrompt {
 void for_each_input_line(const LinePrompt& prompt, const std::function<void(const std::string&)>& use);
 
 bool is_blank(const std::string& text);
+// An Error unless the text is UTF-8; `name` stands for it in the message: "--query".
+void check_utf8(const std::string& text, std::string_view name);
 
 }  // namespace hearth::apps

@@ -10,7 +10,6 @@
 #include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
-#include "hearth/io/utf8.h"
 
 namespace hearth::apps {
 namespace {
@@ -72,7 +71,7 @@ int rerank(std::span<const std::string> words) {
   args.model.check_usage();
   as_usage([&] {
     check(args.query.has_value() == args.texts.file.has_value(), "--query and --file belong together");
-    check(!args.query || io::is_utf8(*args.query), "--query is not UTF-8");
+    if (args.query) check_utf8(*args.query, "--query");
   });
   if (args.texts.file) io::check_readable(*args.texts.file);
   tasks::TextClassifier reranker = args.model.classifier(tokenizer::kUnlimited);
@@ -82,9 +81,10 @@ int rerank(std::span<const std::string> words) {
   if (args.query) {
     print_ordered(reranker, candidates_of(args), args.top_k);
   } else {
-    for_each_input_line(
-        {"Paste a line of hearth search and press Enter; Ctrl-D ends.", "results> ", "rerank_history"},
-        [&](const std::string& line) { print_ordered(reranker, SearchResults::parse(line, kSource), args.top_k); });
+    for_each_input_line({"Paste a line of hearth search and press Enter; Ctrl-D ends.", "results> ", "rerank_history"},
+                        [&](const std::string& line) {
+                          if (!is_blank(line)) print_ordered(reranker, SearchResults::parse(line, kSource), args.top_k);
+                        });
   }
   return 0;
 }

@@ -10,7 +10,6 @@
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
 #include "hearth/io/npy.h"
-#include "hearth/io/utf8.h"
 
 namespace hearth::apps {
 namespace {
@@ -80,7 +79,7 @@ int search(std::span<const std::string> words) {
   args.embedder.check_usage();
   as_usage([&] {
     check(!args.query || !args.queries_file, "give either --query or --queries_file");
-    check(!args.query || io::is_utf8(*args.query), "--query is not UTF-8");
+    if (args.query) check_utf8(*args.query, "--query");
   });
   for (const std::string& file : {*args.texts.file, args.embeddings}) io::check_readable(file);
   tasks::Embedder embedder = args.embedder.embedder();

@@ -11,7 +11,6 @@
 #include "hearth/data/text_lines.h"
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
-#include "hearth/io/utf8.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/tasks/common/needed_head.h"
 #include "hearth/tasks/common/trained_length.h"
@@ -62,6 +61,7 @@ void check_usage(const TagArguments& args) {
   as_usage([&] {
     check(!args.text || !args.file, "give either --text TEXT or --file FILE");
     check(!args.text || !is_blank(*args.text), "--text is empty: write a text");
+    if (args.text) check_utf8(*args.text, "--text");
   });
 }
 
@@ -143,7 +143,6 @@ int tag(std::span<const std::string> words) {
       options_of(args, folder, std::min(model->max_positions(), tokenizer->model_max_length()));
   const tasks::Tagger tagger(*model, model->config().label_names(), *tokenizer, options);
   const auto print_now = [&](const std::string& text) {
-    check(io::is_utf8(text), "the text is not UTF-8");
     Printer(tagger, options.aggregation, 1).add(tasks::tokenized(text, *tokenizer));
   };
   if (args.text) {

@@ -1,5 +1,6 @@
 #include "hearth/apps/text_file.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -62,7 +63,10 @@ std::vector<std::string> read_text_file(const std::string& file, const std::stri
 
 std::vector<std::string> read_text_input() {
   std::vector<std::string> texts;
-  for (std::string line; std::getline(std::cin, line);) texts.push_back(line);
+  for (std::string line; std::getline(std::cin, line);) {
+    texts.push_back(line);
+    check_utf8(line, fmt::format("line {} of standard input", texts.size()));
+  }
   return checked(std::move(texts), "standard input");
 }
 

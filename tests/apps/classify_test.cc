@@ -57,7 +57,7 @@ TEST_F(ClassifyTest, LinesOfTextFilesAndOfStandardInput) {
 TEST_F(ClassifyTest, ALineThatIsNotUtf8EndsAPipe) {
   const Outcome odd = classify("scores", "", "printf 'a\\nthe \\377\\nb\\n' |");
   EXPECT_EQ(odd.status, 1);
-  EXPECT_EQ(odd.error(), "line 2 of standard input: the text is not UTF-8");
+  EXPECT_EQ(odd.error(), "line 2 of standard input: the line is not UTF-8 text; convert it first");
   EXPECT_EQ(lines_of(odd.out).size(), 1u);
 }
 
@@ -107,6 +107,10 @@ TEST_F(ClassifyTest, TrainedLength) {
 
 TEST_F(ClassifyTest, WrongUse) {
   EXPECT_EQ(classify("pairs", "--text a --file b.txt").error(), "give either --text or --file");
+  const std::string odd = "\"$(printf '\\377')\"";
+  EXPECT_EQ(classify("pairs", "--text " + odd).error(), "--text is not UTF-8 text; convert it first");
+  EXPECT_EQ(classify("pairs", "--text a --text_pair " + odd).error(),
+            "--text_pair is not UTF-8 text; convert it first");
   EXPECT_TRUE(contains(classify("pairs", "--text_pair a").error(), "--text_pair needs --text"));
   EXPECT_TRUE(contains(classify("pairs", "--text a --bf16 --fp16").error(), "give one of --dtype, --bf16 and --fp16"));
   EXPECT_TRUE(contains(classify("pairs", "--file none.txt").error(), "none.txt"));

@@ -215,9 +215,14 @@ TEST_F(Commands, AskAnswersQuestions) {
   for (int i = 0; i < 40; ++i) words += "Elif ";
   const std::string settings = "ask --model out --context context.txt --max_seq_length 32 ";
   const Outcome bad = hearth(settings, "printf 'Where does Elif live?\\n" + words + "\\nWho?\\n' |");
-  EXPECT_TRUE(bad.error().starts_with("line 2 of standard input: Question question has")) << bad.err;
+  EXPECT_TRUE(bad.error().starts_with("line 2 of standard input: the question has 40 tokens")) << bad.err;
   EXPECT_EQ(lines_of(bad.out).size(), 1u) << bad.out;
-  EXPECT_EQ(hearth(settings, "printf '\\377\\n' |").error(), "line 1 of standard input: the text is not UTF-8");
+  EXPECT_EQ(hearth(settings, "printf '\\377\\n' |").error(),
+            "line 1 of standard input: the line is not UTF-8 text; convert it first");
+  EXPECT_EQ(hearth(settings + "--question \"$(printf '\\377')\"").error(),
+            "--question is not UTF-8 text; convert it first");
+  EXPECT_EQ(hearth("ask --model out --context_text \"$(printf '\\377')\" --question Who").error(),
+            "--context_text is not UTF-8 text; convert it first");
   EXPECT_TRUE(contains(hearth(settings + "--doc_stride 32 --question Who").error(), "doc_stride 32"));
   EXPECT_TRUE(contains(hearth(settings + "--max_seq_length 2000000000 --question Who").error(), "at most 1073741824"));
   EXPECT_EQ(lines_of(hearth("ask --model out --context context.txt --question 'Where does Elif live?' --n_best 30").out)

@@ -148,9 +148,12 @@ TEST_F(Embeddings, AreWrittenAndSearched) {
   must("embed " + model + "--file texts.txt --output short.npy --truncate_dim 4 --normalize");
   const std::string search = "search " + model + "--file texts.txt --embeddings texts.npy";
   const Outcome odd = hearth(search, "printf 'Kira\\n\\377\\nKira\\n' |");
-  EXPECT_EQ(odd.error(), "line 2 of standard input: the text is not UTF-8");
+  EXPECT_EQ(odd.error(), "line 2 of standard input: the line is not UTF-8 text; convert it first");
   EXPECT_EQ(lines_of(odd.out).size(), 1u);
-  EXPECT_EQ(error(search + " --query $(printf '\\377')"), "--query is not UTF-8");
+  EXPECT_EQ(error(search + " --query $(printf '\\377')"), "--query is not UTF-8 text; convert it first");
+  EXPECT_EQ(error("embed " + model + "--text $(printf '\\377')"), "--text is not UTF-8 text; convert it first");
+  EXPECT_EQ(hearth("embed " + model, "printf 'a\\n\\377\\n' |").error(),
+            "line 2 of standard input is not UTF-8 text; convert it first");
   EXPECT_TRUE(contains(error("search " + model + "--file texts.txt --embeddings short.npy --query a"),
                        "short.npy has embeddings of 4 numbers"));
   write("more.txt", "a\nb\n");
@@ -182,10 +185,14 @@ TEST_F(Embeddings, ACrossEncoderOrdersWhatSearchFound) {
   const io::Json same = io::Json::parse(must("rerank --model ce --query 'Where is Kira?' --file texts.txt").out);
   EXPECT_EQ(same.at("results")[0].at("text"), ordered.at("results")[0].at("text"));
   const Outcome odd = hearth("rerank --model ce", "{ cat found.jsonl; echo bad; cat found.jsonl; } |");
-  EXPECT_TRUE(odd.error().starts_with("line 2 of standard input: the line is not valid JSON")) << odd.err;
+  EXPECT_EQ(odd.error(), "line 2 of standard input: the line is not valid JSON: column 1: a value was expected");
   EXPECT_EQ(lines_of(odd.out).size(), 1u);
   EXPECT_TRUE(contains(hearth("rerank --model ce", "echo '{\"query\": \"a\"}' |").error(),
                        "line 1 of standard input: the line must be JSON of hearth search"));
+  EXPECT_EQ(must("rerank --model ce --top_k 2", "{ echo; cat found.jsonl; echo '  '; } |").out,
+            must("rerank --model ce --top_k 2", "cat found.jsonl |").out);
+  EXPECT_EQ(error("rerank --model ce --file texts.txt --query $(printf '\\377')"),
+            "--query is not UTF-8 text; convert it first");
   EXPECT_TRUE(contains(error("rerank --model ce --query a"), "--query and --file belong together"));
   EXPECT_TRUE(contains(error("run_classification --cross_encoder --model_name_or_path " + start_model().string() +
                              " --do_train --train_file pairs.jsonl --label_column_name answer --output_dir o"),

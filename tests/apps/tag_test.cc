@@ -85,8 +85,9 @@ TEST_F(Tag, StandardInputGivesALinePerLine) {
 TEST_F(Tag, ALineThatFailsEndsAPipe) {
   const Outcome odd = tag("", "printf 'Nils slept .\\n\\nNils \\377 .\\nNils slept .\\n' |");
   EXPECT_EQ(odd.status, 1);
-  EXPECT_EQ(odd.error(), "line 3 of standard input: the text is not UTF-8");
+  EXPECT_EQ(odd.error(), "line 3 of standard input: the line is not UTF-8 text; convert it first");
   EXPECT_EQ(lines_of(odd.out).size(), 2u) << "the lines before it";
+  EXPECT_EQ(tag("--text \"$(printf '\\377')\"").error(), "--text is not UTF-8 text; convert it first");
 }
 
 TEST_F(Tag, FilesAreTextsOrWords) {

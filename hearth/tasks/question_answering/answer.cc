@@ -51,7 +51,6 @@ AnswerOptions trained_options(const std::filesystem::path& folder) {
 QaPrediction answer_question(nn::Model& model, const tokenizer::Tokenizer& tokenizer, const std::string& context,
                              const std::string& question, const AnswerOptions& options) {
   QaExample example;
-  example.id = "question";
   example.context = std::make_shared<const std::string>(context);
   example.question = question;
   QaFeatureOptions feature_options;

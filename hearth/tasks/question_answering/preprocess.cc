@@ -51,11 +51,11 @@ void check_room(const QaExample& example, const TokenizedText& question, const T
   const auto question_size = static_cast<std::int64_t>(question.ids.size());
   const std::int64_t room = options.max_seq_length - special - question_size;
   if (static_cast<std::int64_t>(context.ids.size()) <= room) return;
-  check(
-      room > options.doc_stride,
-      "Question {} has {} tokens: with max_seq_length {} it leaves {} for the context, and doc_stride {} must be less "
-      "than that; raise --max_seq_length or lower --doc_stride",
-      example.id, question_size, options.max_seq_length, std::max<std::int64_t>(room, 0), options.doc_stride);
+  check(room > options.doc_stride,
+        "{} has {} tokens: with max_seq_length {} it leaves {} for the context, and doc_stride {} must be less "
+        "than that; raise --max_seq_length or lower --doc_stride",
+        example.id.empty() ? "the question" : "Question " + example.id, question_size, options.max_seq_length,
+        std::max<std::int64_t>(room, 0), options.doc_stride);
 }
 
 // An answer that does not occur in the context has no label. A question with such answers alone would be trained as one
