@@ -179,7 +179,10 @@ TEST_F(TextClassificationTest, TheOnlyColumnOfTextNeedsNoName) {
   EXPECT_EQ(task->train_data()->size(), 2);
   EXPECT_TRUE(contains(error(train_file("title,review,label\na,fine,x\nb,bad,y\n")),
                        "train.csv has no column \"sentence\"; name those of the text with --text_column_names: title, "
-                       "review, label"));
+                       "review"));
+  EXPECT_FALSE(contains(error(train_file("title,review,label\na,fine,x\nb,bad,y\n")), "review, label"));
+  EXPECT_TRUE(
+      contains(error(train_file("label\nx\ny\n")), "train.csv has no column \"sentence\"; add a column of texts"));
   Task removed = loaded(train_file("title,review,label\na,fine,x\nb,bad,y\n") + " --remove_columns title");
   EXPECT_EQ(removed->train_data()->size(), 2);
 }
@@ -242,6 +245,19 @@ TEST_F(TextClassificationTest, RecordsWithoutText) {
   LogCapture log;
   EXPECT_EQ(loaded(some)->train_data()->size(), 2);
   EXPECT_EQ(std::ranges::count(log.warnings, file + ": 1 of 2 records have no text; they are used as they are"), 1);
+}
+
+// What training needs is not asked of files to make predictions for.
+TEST_F(TextClassificationTest, PredictionsNeedNeitherTextsNorLabels) {
+  const std::string predict = "--do_predict --test_file ";
+  LogCapture log;
+  const std::string blank = write("blank.jsonl", "{\"sentence\": \" \"}\n").string();
+  loaded(predict + blank);
+  EXPECT_EQ(std::ranges::count(log.warnings, blank + ": 1 of 1 records have no text; they are used as they are"), 1);
+  const std::string labelled = write("test.csv", "sentence,label\nfine,unheard-of\n").string();
+  loaded(predict + labelled + " --remove_columns label");
+  EXPECT_TRUE(contains(error("--do_eval --validation_file " + labelled + " --remove_columns label"),
+                       "--remove_columns removes label, which is the label column"));
 }
 
 TEST_F(TextClassificationTest, AColumnOfNumbersIsNotTakenUnasked) {

@@ -33,12 +33,13 @@ void check_text_columns(std::string_view flag, const std::optional<std::string>&
         "{} has {}, which is the label column; leave it out, or name another with --label_column_name", flag, label);
 }
 
-void check_columns(const ClassificationArguments& arguments) {
+// Predictions need no labels.
+void check_columns(const ClassificationArguments& arguments, bool needs_labels) {
   const std::string label = arguments.label_column();
   check_text_columns("--text_column_names", arguments.text_column_names, label);
   check_text_columns("--text_pair_column_names", arguments.text_pair_column_names, label);
   const std::vector<std::string> removed = names_in(arguments.remove_columns.value_or(""));
-  check(std::ranges::find(removed, label) == removed.end(),
+  check(!needs_labels || std::ranges::find(removed, label) == removed.end(),
         "--remove_columns removes {}, which is the label column; leave it out, or name another with "
         "--label_column_name",
         label);
@@ -160,7 +161,7 @@ void ClassificationArguments::validate(const TrainingArguments& training) {
   check(!cross_encoder || !do_regression, "--cross_encoder and --do_regression exclude each other");
   check(!text_pair_column_names || text_column_names,
         "--text_pair_column_names needs --text_column_names, the columns of the first text");
-  check_columns(*this);
+  check_columns(*this, training.do_train || training.do_eval);
 }
 
 }  // namespace hearth::tasks

@@ -60,12 +60,12 @@ std::string_view contents_of(const Column& column) {
   std::erase_if(others, [&](const std::string& name) { return name == label || has_name(except, name); });
   const std::string& file = table.file();
   const std::string way_out =
-      fmt::format("name those of the text with --text_column_names: {}", fmt::join(others, ", "));
+      others.empty() ? "add a column of texts"
+                     : fmt::format("name those of the text with --text_column_names: {}", fmt::join(others, ", "));
   check(!has_name(except, "sentence"), "--remove_columns removes sentence, which is the text column; leave it out{}",
         others.empty() ? "" : ", or " + way_out);
   const Column* column = table.find("sentence");
-  check(column != nullptr, "{} has no column \"sentence\"; name those of the text with --text_column_names: {}", file,
-        fmt::join(table.names(), ", "));
+  check(column != nullptr, "{} has no column \"sentence\"; {}", file, way_out);
   check(label != "sentence", "{}: the column \"sentence\" is the label; {}", file, way_out);
   check(!is_written_as_text(column->kind()),
         "{}: the column \"sentence\" holds {}; --text_column_names sentence takes them as texts", file,

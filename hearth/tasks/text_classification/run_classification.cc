@@ -50,7 +50,10 @@ TextData RunClassification::read(const TaskSetting& setting) const {
     if (has_labels) table.at(label_column());
     return columns_of(table);
   };
-  TextData data = read_own_files(args_, setting.training, choose, LabelsIn::optional);
+  const std::vector<std::string> removed = names_in(args_.remove_columns.value_or(""));
+  const bool removes_label = std::ranges::find(removed, label_column()) != removed.end();
+  TextData data =
+      read_own_files(args_, setting.training, choose, removes_label ? LabelsIn::nowhere : LabelsIn::optional);
   if (args_.cross_encoder) check_scored_pairs(data);
   if (setting.team.is_first() && setting.training.do_eval && args_.validation_file == args_.test_file)
     log_info("without --validation_file, --test_file is evaluated");

@@ -78,7 +78,7 @@ TextClassification::TextDatasetPtr TextClassification::prepared(const TaskSettin
         part.append(tokenize_texts(rows.texts(), *setting.tokenizer, collate_options_.max_seq_length));
         return part;
       });
-  check_some_text(texts, blank);
+  if (labelled) check_some_text(texts, blank);
   if (blank > 0 && setting.team.is_first())
     log_warning("{}: {} of {} records have no text; they are used as they are", texts.file(), blank, texts.size());
   auto all = std::make_shared<const TextFeatures>(features.finish());
