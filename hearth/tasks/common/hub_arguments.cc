@@ -10,7 +10,9 @@ void declare(Arguments& options, HubArguments& arguments) {
   options.add(
       "hub_strategy", choice(&arguments.hub_strategy),
       "what is uploaded: the model at the end, or with every checkpoint too; with it the last checkpoint, or all");
-  options.add("hub_token", &arguments.hub_token, "token with write access; if not given, --token's default")
+  options
+      .add("hub_token", &arguments.hub_token,
+           "token with write access; if not given, --token, or else HF_TOKEN or that of `hf auth login`")
       .secret()
       .alias("push_to_hub_token");
   options.add("hub_private_repo", &arguments.hub_private_repo, "create a private repository");
