@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
 
 #include "hearth/io/json.h"
@@ -22,9 +23,19 @@ constexpr std::array<std::string_view, 7> kOtherFlags{
     "save_on_each_node",
     "per_device_train_batch_size"};  // the last is a setting of the trainer's state
 
+// Folders, or names on the Hub.
+constexpr std::array<std::string_view, 3> kModelFlags{"model_name_or_path", "config_name", "tokenizer_name"};
+
 template <class Names>
 bool is_among(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
+}
+
+bool is_same_model(const io::Json& before, const io::Json& now) {
+  if (before == now || !before.is_string() || !now.is_string()) return before == now;
+  const std::filesystem::path first = before.get<std::string>(), second = now.get<std::string>();
+  return std::filesystem::exists(first) && std::filesystem::exists(second) &&
+         std::filesystem::weakly_canonical(first) == std::filesystem::weakly_canonical(second);
 }
 
 template <class Value>
@@ -53,10 +64,13 @@ std::vector<std::string> changed_flags(const io::Json& stored, std::span<const A
   std::vector<std::string> changes;
   const io::Json values = to_json(now);
   for (const Arguments::Resolved& flag : now) {
-    const bool may_differ = flag.per_process && flag.name != "model_name_or_path";  // between processes, as paths do
-    if (may_differ || is_among(kReportingSections, flag.section) || is_among(kOtherFlags, flag.name)) continue;
+    const bool is_model = is_among(kModelFlags, flag.name);
+    if ((flag.per_process && !is_model) || is_among(kReportingSections, flag.section) ||
+        is_among(kOtherFlags, flag.name))
+      continue;
     const auto before = stored.find(flag.name);
-    if (before != stored.end() && *before != values[flag.name])
+    if (before == stored.end()) continue;
+    if (is_model ? !is_same_model(*before, values[flag.name]) : *before != values[flag.name])
       changes.push_back(change(flag.name, io::excerpt(*before), io::excerpt(values[flag.name])));
   }
   return changes;
