@@ -4,8 +4,8 @@
 
 namespace hearth::kernels {
 
-// Attention on AMX with the tiles' arithmetic in plain C++: its packing, padding and order of work on any processor
-// with AVX512-BF16.
-const AttentionImpl& emulated_amx_attention();
+// Attention on packed panels with the arithmetic of AMX in plain C++: its packing, padding and order of work on any
+// processor with AVX512-BF16.
+const AttentionImpl& emulated_attention();
 
 }  // namespace hearth::kernels

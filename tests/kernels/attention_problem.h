@@ -183,7 +183,7 @@ inline std::vector<AttentionImpl> fast_impls(DType type) {
   std::vector<AttentionImpl> impls;
   for (const AttentionImpl& impl : attention_impls().first(attention_impls().size() - 1))
     if (impl.accepts(args, cpu::isa())) impls.push_back(impl);
-  if (emulated_amx_attention().accepts(args, cpu::isa())) impls.push_back(emulated_amx_attention());
+  if (emulated_attention().accepts(args, cpu::isa())) impls.push_back(emulated_attention());
   return impls;
 }
 

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "hearth/base/rounding.h"
-#include "hearth/kernels/gemm/amx-inl.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/panel_product-inl.h"
+#include "hearth/kernels/simd/amx_tiles.h"
+#include "hearth/kernels/simd/vector_tiles.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/emulated_tiles.h"
 
@@ -17,11 +19,11 @@ namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// Tile instructions of the processor, where it has them, and emulated ones.
+// Every tile unit of the processor, and the emulated one.
 using RunMatmuls = void (*)(std::span<const GemmArgs>);
 std::vector<RunMatmuls> runs() {
-  std::vector<RunMatmuls> runs{amx::run_together<EmulatedTiles>};
-  if (cpu::isa() >= cpu::Isa::amx) runs.push_back(amx::run_together<amx::Tiles>);
+  std::vector<RunMatmuls> runs{panels::run_together<EmulatedTiles>, panels::run_together<panels::VectorTiles>};
+  if (cpu::isa() >= cpu::Isa::amx) runs.push_back(panels::run_together<panels::AmxTiles>);
   return runs;
 }
 

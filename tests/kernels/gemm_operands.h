@@ -14,9 +14,10 @@
 
 #include "hearth/base/dtype.h"
 #include "hearth/cpu/isa.h"
-#include "hearth/kernels/gemm/amx-inl.h"
-#include "hearth/kernels/gemm/amx.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/panel_gemm.h"
+#include "hearth/kernels/gemm/panel_product-inl.h"
+#include "hearth/kernels/simd/vector_tiles.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/emulated_tiles.h"
 
@@ -136,21 +137,39 @@ void expect_result(const Matrix& c, Size size, const Sums& sums, double term_err
     }
 }
 
-// The loops around AMX's tiles, with the tiles' arithmetic in plain C++.
-inline GemmImpl emulated_amx() {
+// Matmuls on packed panels, with the tiles' arithmetic in plain C++.
+inline GemmImpl emulated_tiles() {
   return {.name = "amx emulated",
           .accepts = [](DType format, cpu::Isa isa) { return format != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
-          .run = amx::run_together<EmulatedTiles>,
+          .run = panels::run_together<EmulatedTiles>,
           .takes_bf16_blocks = true,
-          .packed_bytes = amx_packed_bytes,
-          .pack = amx_pack};
+          .packed_bytes = panel_bytes,
+          .pack = pack_panels};
 }
 
-// All that take the format on this machine; the loops around AMX's tiles even where it has none, unless the product is
-// too large for arithmetic in plain C++.
+// The same on vectors of AVX512-BF16, also on processors that have something faster.
+inline GemmImpl vector_tiles() {
+  return {.name = "avx512_bf16, vectors",
+          .accepts = [](DType format, cpu::Isa isa) { return format == DType::bf16 && isa >= cpu::Isa::avx512_bf16; },
+          .run = panels::run_together<panels::VectorTiles>,
+          .takes_bf16_blocks = true,
+          .packed_bytes = panel_bytes,
+          .pack = pack_panels};
+}
+
+// Both, as far as they take the format on this machine.
+inline std::vector<GemmImpl> tile_impls(DType type) {
+  std::vector<GemmImpl> impls{emulated_tiles(), vector_tiles()};
+  std::erase_if(impls, [&](const GemmImpl& impl) { return !impl.accepts(type, cpu::isa()); });
+  return impls;
+}
+
+// All that take the format on this machine; those on packed panels even where it has no tile unit, unless the product
+// is too large for arithmetic in plain C++.
 inline std::vector<GemmImpl> impls_for(DType type, Size size) {
   std::vector<GemmImpl> impls(gemm_impls().begin(), gemm_impls().end());
-  if ((size.m + 31) / 32 * 32 * size.n * size.k < 20'000'000) impls.push_back(emulated_amx());
+  if ((size.m + 31) / 32 * 32 * size.n * size.k < 20'000'000) impls.push_back(emulated_tiles());
+  impls.push_back(vector_tiles());
   std::erase_if(impls, [&](const GemmImpl& impl) { return !impl.accepts(type, cpu::isa()); });
   return impls;
 }

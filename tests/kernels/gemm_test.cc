@@ -15,8 +15,8 @@
 
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/memory.h"
-#include "hearth/kernels/gemm/amx-inl.h"
 #include "hearth/kernels/gemm/onednn.h"
+#include "hearth/kernels/gemm/panel_product-inl.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/emulated_tiles.h"
 #include "tests/kernels/gemm_operands.h"
@@ -178,7 +178,7 @@ TEST(Gemm, DoesNotDependOnThreads) {
       }
 }
 
-// The loops around AMX's tiles: a weight gradient of several chunks in blocks of 192 x 192, 192 x 96 and 96 x 96,
+// Matmuls on packed panels: a weight gradient of several chunks in blocks of 192 x 192, 192 x 96 and 96 x 96,
 // beside another matmul.
 TEST(Gemm, MatmulsOnTilesDoNotDependOnThreads) {
   if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
@@ -198,7 +198,10 @@ TEST(Gemm, MatmulsOnTilesDoNotDependOnThreads) {
       matmuls[1].c_type = type;
       matmuls[1].c = other.data();
       matmuls[1].ldc = other.ld();
-      amx::run_together<EmulatedTiles>(matmuls);
+      if (type == DType::bf16)
+        panels::run_together<panels::VectorTiles>(matmuls);
+      else
+        panels::run_together<EmulatedTiles>(matmuls);
       return std::tuple(c, other, a_sums, squares);
     });
   }
@@ -209,7 +212,10 @@ TEST(Gemm, TheFormatAndTheProcessorChooseTheImplementation) {
     if (isa > cpu::highest_isa()) continue;
     const bool amx = isa == cpu::Isa::amx, fast_bf16 = isa >= cpu::Isa::avx512_bf16 && cpu::features().amd;
     EXPECT_EQ(choose_gemm(DType::f32, isa).name, "onednn") << cpu::name_of(isa);
-    EXPECT_EQ(choose_gemm(DType::bf16, isa).name, amx ? "amx" : fast_bf16 ? "onednn" : "widen") << cpu::name_of(isa);
+    EXPECT_EQ(choose_gemm(DType::bf16, isa).name, amx         ? "amx"
+                                                  : fast_bf16 ? "avx512_bf16"
+                                                              : "widen")
+        << cpu::name_of(isa);
     EXPECT_EQ(choose_gemm(DType::f16, isa).name, amx ? "amx" : "widen") << cpu::name_of(isa);
   }
 }

@@ -13,8 +13,8 @@
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/isa.h"
 #include "hearth/cpu/parallel.h"
-#include "hearth/kernels/gemm/amx-inl.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/panel_product-inl.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/emulated_tiles.h"
 #include "tests/kernels/gemm_operands.h"
@@ -71,7 +71,7 @@ TEST(WeightGradient, WeightGradientsAreRightInBlocksOfEachShape) {
   if (cpu::isa() < cpu::Isa::avx512_bf16) GTEST_SKIP() << "packing for tiles needs AVX512-BF16";
   for (const DType type : {DType::bf16, DType::f16})
     for (const Size size : {Size{20, 4417, 780}, Size{1153, 1000, 5}, Size{20, 2209, 780}, Size{97, 100, 780}})
-      expect_sums_over_tokens(type, size, {emulated_amx()});
+      expect_sums_over_tokens(type, size, tile_impls(type));
 }
 
 double sum_of_squares(const Matrix& c, Size size) {
@@ -138,7 +138,7 @@ TEST(WeightGradient, AWeightGradientWrittenPastTheCachesHasTheSameBits) {
             args.ldc = ld;
             args.accumulate = accumulate;
             args.non_temporal = non_temporal;
-            amx::run_together<EmulatedTiles>({&args, 1});
+            panels::run_together<EmulatedTiles>({&args, 1});
             return c;
           };
           const Buffer c = run(true);
@@ -161,7 +161,7 @@ TEST(WeightGradient, EveryChunkOfAWeightGradientIsAdded) {
     GemmArgs args = operands.args();
     args.c = c.data();
     args.ldc = c.ld();
-    amx::run_together<EmulatedTiles>({&args, 1});
+    panels::run_together<EmulatedTiles>({&args, 1});
     expect_result(c, operands.size, sums, 1e-6, DType::f32, fmt::format("round {}", round),
                   [&](std::int64_t i, std::int64_t j) { return sums.value[i * operands.size.n + j]; });
   }

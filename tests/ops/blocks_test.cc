@@ -5,8 +5,8 @@
 
 #include <limits>
 
-#include "hearth/kernels/gemm/amx-inl.h"
-#include "hearth/kernels/gemm/amx.h"
+#include "hearth/kernels/gemm/panel_gemm.h"
+#include "hearth/kernels/gemm/panel_product-inl.h"
 #include "hearth/ops/elementwise.h"
 #include "hearth/ops/finite_check.h"
 #include "hearth/ops/linear.h"
@@ -25,10 +25,10 @@ const GemmImpl& tiles(kernels::Layout layout) {
     const bool has_tiles = cpu::isa() >= cpu::Isa::amx;
     return GemmImpl{.name = "tiles",
                     .accepts = [](DType, cpu::Isa) { return true; },
-                    .run = has_tiles ? kernels::amx_gemm : kernels::amx::run_together<kernels::EmulatedTiles>,
+                    .run = has_tiles ? kernels::amx_gemm : kernels::panels::run_together<kernels::EmulatedTiles>,
                     .takes_bf16_blocks = takes_blocks,
-                    .packed_bytes = kernels::amx_packed_bytes,
-                    .pack = kernels::amx_pack};
+                    .packed_bytes = kernels::panel_bytes,
+                    .pack = kernels::pack_panels};
   };
   static const GemmImpl on_rows = impl(false), on_blocks = impl(true);
   return layout == kernels::Layout::blocks ? on_blocks : on_rows;

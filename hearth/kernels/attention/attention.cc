@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "hearth/base/check.h"
-#include "hearth/kernels/attention/amx.h"
-#include "hearth/kernels/attention/bf16.h"
 #include "hearth/kernels/attention/blocked.h"
+#include "hearth/kernels/attention/panels.h"
 #include "hearth/kernels/attention/reference.h"
 
 namespace hearth::kernels {
@@ -13,7 +12,7 @@ namespace {
 
 constexpr AttentionImpl kImpls[] = {
     {"amx", attention_amx_accepts, attention_amx_forward, attention_amx_backward, attention_amx_mask_bytes},
-    {"bf16", attention_bf16_accepts, attention_bf16_forward, attention_bf16_backward},
+    {"avx512_bf16", attention_avx512_bf16_accepts, attention_avx512_bf16_forward, attention_avx512_bf16_backward},
     {"blocked", attention_blocked_accepts, attention_blocked_forward, attention_blocked_backward},
     {"reference", [](const AttentionArgs&, cpu::Isa) { return true; }, attention_reference_forward,
      attention_reference_backward},

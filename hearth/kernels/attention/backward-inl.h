@@ -1,5 +1,5 @@
-// Backward of attention with vector instructions. `Products` supplies the matmuls and their packed operands, for
-// example F32Products (attention_f32-inl.h). The formulas are at the top of attention_amx_backward-inl.h.
+// Backward of attention with vector instructions, in f32 whatever the dtype T of its tensors. The formulas are at the
+// top of panels_backward-inl.h.
 
 #if defined(HEARTH_KERNELS_ATTENTION_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_BACKWARD_INL_H_
@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "hearth/cpu/parallel.h"
+#include "hearth/kernels/attention/f32-inl.h"
 #include "hearth/kernels/attention/rows-inl.h"
 #include "hearth/kernels/attention/units.h"
 
@@ -42,15 +43,15 @@ inline HWY_NOINLINE void gradient_row(const AttentionHead& head, std::int64_t qu
   std::fill(dp + count, dp + j, 0.0f);
 }
 
-template <class Products>
+template <class T>
 struct BackwardBuffers {
-  typename Products::BothRows q, dout;  // all queries
+  WidenedRows<T> q, dout;  // all queries
   Matrix dq;
   float* delta;
-  typename Products::RightColumns kt, vt;  // one block of keys
-  typename Products::RightRows k;
+  WidenedColumns<T> kt, vt;  // one block of keys
+  WidenedRows<T> k;
   Matrix dk, dv;
-  typename Products::Scores p, ds;
+  Scores p, ds;
 
   BackwardBuffers(BufferCutter& cutter, std::int64_t length, std::int64_t dim)
       : q(cutter, length, dim),
@@ -66,12 +67,12 @@ struct BackwardBuffers {
         ds(cutter, kBackwardQueries, kBackwardKeys) {}
 };
 
-template <class T, class Products>
+template <class T>
 HWY_NOINLINE void backward_unit(const AttentionArgs& args, const AttentionGradArgs& grads, const AttentionUnit& unit,
                                 std::int64_t longest) {
   const AttentionHead head{args, unit.sequence, unit.head};
   const std::int64_t length = head.length, dim = head.dim, stride = args.stride, width = head.width;
-  const auto buffers = attention_scratch<BackwardBuffers<Products>>(longest, dim);
+  const auto buffers = attention_scratch<BackwardBuffers<T>>(longest, dim);
   buffers.q.fill(length, dim, head.row<T>(args.q, 0, stride), stride);
   buffers.dout.fill(length, dim, head.row<T>(grads.dout, 0, width), width);
   for (std::int64_t i = 0; i < length; ++i)
@@ -85,15 +86,15 @@ HWY_NOINLINE void backward_unit(const AttentionArgs& args, const AttentionGradAr
 
     for (std::int64_t i = 0; i < length; i += kBackwardQueries) {
       const std::int64_t queries = std::min(kBackwardQueries, length - i);
-      Products::multiply(queries, keys, dim, buffers.q.left(i), buffers.kt.right(), buffers.p, false);
-      Products::multiply(queries, keys, dim, buffers.dout.left(i), buffers.vt.right(), buffers.ds, false);
+      multiply(queries, keys, dim, buffers.q.left(i), buffers.kt.right(), buffers.p, false);
+      multiply(queries, keys, dim, buffers.dout.left(i), buffers.vt.right(), buffers.ds, false);
       for (std::int64_t r = 0; r < queries; ++r)
         gradient_row(head, i + r, j, keys, buffers.delta[i + r], buffers.p.row(r), buffers.ds.row(r));
-      const auto pt = buffers.p.left_transposed(queries, keys);
-      const auto ds = buffers.ds.left(queries, keys), dst = buffers.ds.left_transposed(queries, keys);
-      Products::multiply(keys, dim, queries, pt, buffers.dout.right(i), buffers.dv, i > 0);
-      Products::multiply(keys, dim, queries, dst, buffers.q.right(i), buffers.dk, i > 0);
-      Products::multiply(queries, dim, keys, ds, buffers.k.right(0), buffers.dq.from(i), j > 0);
+      const auto pt = buffers.p.left_transposed();
+      const auto ds = buffers.ds.left(), dst = buffers.ds.left_transposed();
+      multiply(keys, dim, queries, pt, buffers.dout.right(i), buffers.dv, i > 0);
+      multiply(keys, dim, queries, dst, buffers.q.right(i), buffers.dk, i > 0);
+      multiply(queries, dim, keys, ds, buffers.k.right(0), buffers.dq.from(i), j > 0);
     }
 
     for (std::int64_t r = 0; r < keys; ++r) {
@@ -111,12 +112,12 @@ HWY_NOINLINE void backward_unit(const AttentionArgs& args, const AttentionGradAr
 }
 
 // One task per head and sequence: dk and dv are sums over all its queries, in a fixed order.
-template <class T, class Products>
+template <class T>
 void backward_all(const AttentionArgs& args, const AttentionGradArgs& grads) {
   const std::int64_t longest = longest_sequence(args.sequences);
   const auto units = attention_units(args.sequences, args.heads, longest);
   cpu::parallel_for(static_cast<std::int64_t>(units.size()),
-                    [&](std::int64_t i) { backward_unit<T, Products>(args, grads, units[i], longest); });
+                    [&](std::int64_t i) { backward_unit<T>(args, grads, units[i], longest); });
 }
 
 }  // namespace hearth::kernels::HWY_NAMESPACE

@@ -7,7 +7,6 @@
 #include <hwy/foreach_target.h>
 
 #include "hearth/kernels/attention/backward-inl.h"
-#include "hearth/kernels/attention/f32-inl.h"
 #include "hearth/kernels/attention/forward-inl.h"
 #include "hearth/kernels/simd/visit.h"
 
@@ -17,14 +16,14 @@ namespace hearth::kernels::HWY_NAMESPACE {
 void blocked_forward(const AttentionArgs& args) {
   visit_float(args.type, [&](auto value) {
     using T = decltype(value);
-    forward_all<T, F32Products<T>>(args);
+    forward_all<T>(args);
   });
 }
 
 void blocked_backward(const AttentionArgs& args, const AttentionGradArgs& grads) {
   visit_float(args.type, [&](auto value) {
     using T = decltype(value);
-    backward_all<T, F32Products<T>>(args, grads);
+    backward_all<T>(args, grads);
   });
 }
 

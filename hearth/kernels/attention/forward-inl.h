@@ -1,5 +1,4 @@
-// Forward of attention with vector instructions. `Products` supplies the matmuls and their packed operands, for example
-// F32Products (attention_f32-inl.h).
+// Forward of attention with vector instructions, in f32 whatever the dtype T of its tensors.
 
 #if defined(HEARTH_KERNELS_ATTENTION_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_FORWARD_INL_H_
@@ -14,6 +13,7 @@
 
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/parallel.h"
+#include "hearth/kernels/attention/f32-inl.h"
 #include "hearth/kernels/attention/rows-inl.h"
 #include "hearth/kernels/attention/units.h"
 
@@ -54,12 +54,11 @@ inline HWY_NOINLINE RowStatistics softmax_row(const AttentionHead& head, std::in
   return {max, hn::GetLane(hn::SumOfLanes(f32, sums))};
 }
 
-template <class Products>
+template <class T>
 struct ForwardBuffers {
-  typename Products::RightColumns k;
-  typename Products::RightRows v;
-  typename Products::LeftRows q;
-  typename Products::Scores scores;
+  WidenedColumns<T> k;
+  WidenedRows<T> v, q;
+  Scores scores;
   Matrix out;
 
   ForwardBuffers(BufferCutter& cutter, std::int64_t keys, std::int64_t dim)
@@ -70,26 +69,25 @@ struct ForwardBuffers {
         out(cutter, kForwardQueries, dim) {}
 };
 
-template <class T, class Products>
+template <class T>
 HWY_NOINLINE void forward_unit(const AttentionArgs& args, const AttentionUnit& unit, std::int64_t most_keys) {
   const AttentionHead head{args, unit.sequence, unit.head};
   const std::int64_t keys = head.keys, dim = head.dim, stride = args.stride;
-  const auto buffers = attention_scratch<ForwardBuffers<Products>>(most_keys, dim);
+  const auto buffers = attention_scratch<ForwardBuffers<T>>(most_keys, dim);
   buffers.k.fill(keys, dim, head.row<T>(args.k, 0, stride), stride);
   buffers.v.fill(keys, dim, head.row<T>(args.v, 0, stride), stride);
 
   for (std::int64_t i = unit.begin; i < unit.end; i += kForwardQueries) {
     const std::int64_t queries = std::min(kForwardQueries, unit.end - i);
     buffers.q.fill(queries, dim, head.row<T>(args.q, i, stride), stride);
-    Products::multiply(queries, keys, dim, buffers.q.left(0), buffers.k.right(), buffers.scores, false);
+    multiply(queries, keys, dim, buffers.q.left(0), buffers.k.right(), buffers.scores, false);
 
     RowStatistics statistics[kForwardQueries];
     for (std::int64_t r = 0; r < queries; ++r) statistics[r] = softmax_row(head, i + r, buffers.scores.row(r));
 
-    const auto p = buffers.scores.left(queries, keys);
+    const auto p = buffers.scores.left();
     for (std::int64_t j = 0; j < keys; j += kForwardKeys)
-      Products::multiply(queries, dim, std::min(kForwardKeys, keys - j), p.from(j / Products::kPerCell),
-                         buffers.v.right(j), buffers.out, j > 0);
+      multiply(queries, dim, std::min(kForwardKeys, keys - j), p.from(j), buffers.v.right(j), buffers.out, j > 0);
 
     for (std::int64_t r = 0; r < queries; ++r) {
       const auto [max, sum] = statistics[r];
@@ -99,12 +97,12 @@ HWY_NOINLINE void forward_unit(const AttentionArgs& args, const AttentionUnit& u
   }
 }
 
-template <class T, class Products>
+template <class T>
 void forward_all(const AttentionArgs& args) {
   const auto units = attention_units(args.sequences, args.heads, kUnitQueries);
   const std::int64_t longest = longest_sequence(args.sequences);
   cpu::parallel_for(static_cast<std::int64_t>(units.size()),
-                    [&](std::int64_t i) { forward_unit<T, Products>(args, units[i], longest); });
+                    [&](std::int64_t i) { forward_unit<T>(args, units[i], longest); });
 }
 
 }  // namespace hearth::kernels::HWY_NAMESPACE

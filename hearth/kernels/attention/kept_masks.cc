@@ -1,13 +1,13 @@
 #include "hearth/kernels/attention/kept_masks.h"
 
 #include "hearth/base/rounding.h"
-#include "hearth/kernels/gemm/amx_pack.h"
+#include "hearth/kernels/gemm/panels.h"
 
 namespace hearth::kernels {
 namespace {
 
 std::int64_t padded_length(const Sequences& sequences, std::int64_t s) {
-  return round_up(sequences.starts[s + 1] - sequences.starts[s], amx::kPanel);
+  return round_up(sequences.starts[s + 1] - sequences.starts[s], panels::kPanel);
 }
 
 // The size of one head's masks, in numbers of 16 bits.

@@ -1,5 +1,4 @@
-// The matmuls inside attention with vector instructions: C(m, n) (+)= A(m, k) B(k, n). Operands consist of 32-bit
-// cells: a cell is one f32, or two bf16 that are neighbours along k.
+// The matmuls inside attention with vector instructions, in f32: C(m, n) (+)= A(m, k) B(k, n).
 
 #if defined(HEARTH_KERNELS_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEARTH_KERNELS_ATTENTION_PRODUCTS_INL_H_
@@ -43,73 +42,68 @@ struct Matrix {
   Matrix from(std::int64_t i) const { return {row(i), pitch}; }
 };
 
-// A: cell (i, k) is data[i * row + k * step].
-struct LeftCells {
+// A: number (i, k) is data[i * row + k * step].
+struct LeftOperand {
   const float* data;
   std::int64_t row, step;
 
-  LeftCells from(std::int64_t k) const { return {data + k * step, row, step}; }
+  LeftOperand from(std::int64_t k) const { return {data + k * step, row, step}; }
 };
 
 // B: row k of panel p begins at data[p * panel + k * row].
-struct RightCells {
+struct RightOperand {
   const float* data;
   std::int64_t panel, row;
 };
 
-// MultiplyAdd()(a, b, sum) returns sum + a * b for vectors of cells.
-template <class MultiplyAdd>
-class BlockProduct {
- public:
-  // Sums over `depth` cells. Writes whole vectors: C must have room for n rounded up to whole vectors.
-  HWY_NOINLINE static void run(std::int64_t m, std::int64_t n, std::int64_t depth, const LeftCells& a,
-                               const RightCells& b, const Matrix& c, bool accumulate) {
-    static constexpr auto kBlocks = all_blocks(std::make_integer_sequence<int, kBlockRows>());
-    for (std::int64_t j = 0; j < n; j += kPanel) {
-      const std::int64_t vectors = std::min<std::int64_t>(kPanelVectors, divide_up(n - j, kLanes));
-      const float* panel = b.data + j / kPanel * b.panel;
-      for (std::int64_t i = 0; i < m; i += kBlockRows) {
-        const std::int64_t rows = std::min<std::int64_t>(kBlockRows, m - i);
-        kBlocks[rows - 1][vectors - 1](depth, {a.data + i * a.row, a.row, a.step}, panel, b.row, c.row(i) + j, c.pitch,
-                                       accumulate);
-      }
+using BlockProduct = void(std::int64_t depth, LeftOperand a, const float* b, std::int64_t b_row, float* c,
+                          std::int64_t c_row, bool accumulate);
+
+template <int rows, int vectors>
+HWY_NOINLINE void block_product(std::int64_t depth, LeftOperand a, const float* HWY_RESTRICT b, std::int64_t b_row,
+                                float* HWY_RESTRICT c, std::int64_t c_row, bool accumulate) {
+  F32Vec sums[rows][vectors];
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < vectors; ++j)
+      sums[i][j] = accumulate ? hn::LoadU(F32(), c + i * c_row + j * kLanes) : hn::Zero(F32());
+  for (std::int64_t k = 0; k < depth; ++k) {
+    F32Vec row[vectors];
+    for (int j = 0; j < vectors; ++j) row[j] = hn::LoadU(F32(), b + j * kLanes);
+    for (int i = 0; i < rows; ++i) {
+      const F32Vec factor = hn::Set(F32(), a.data[i * a.row]);
+      for (int j = 0; j < vectors; ++j) sums[i][j] = hn::MulAdd(factor, row[j], sums[i][j]);
+    }
+    a.data += a.step;
+    b += b_row;
+  }
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < vectors; ++j) hn::StoreU(sums[i][j], F32(), c + i * c_row + j * kLanes);
+}
+
+template <int rows, int... j>
+constexpr std::array<BlockProduct*, kPanelVectors> blocks_of(std::integer_sequence<int, j...>) {
+  return {block_product<rows, j + 1>...};
+}
+template <int... i>
+constexpr std::array<std::array<BlockProduct*, kPanelVectors>, kBlockRows> all_blocks(
+    std::integer_sequence<int, i...>) {
+  return {blocks_of<i + 1>(std::make_integer_sequence<int, kPanelVectors>())...};
+}
+
+// C = [C +] A B. Writes whole vectors: C must have room for n rounded up to whole vectors.
+inline HWY_NOINLINE void multiply(std::int64_t m, std::int64_t n, std::int64_t depth, const LeftOperand& a,
+                                  const RightOperand& b, const Matrix& c, bool accumulate) {
+  static constexpr auto kBlocks = all_blocks(std::make_integer_sequence<int, kBlockRows>());
+  for (std::int64_t j = 0; j < n; j += kPanel) {
+    const std::int64_t vectors = std::min<std::int64_t>(kPanelVectors, divide_up(n - j, kLanes));
+    const float* panel = b.data + j / kPanel * b.panel;
+    for (std::int64_t i = 0; i < m; i += kBlockRows) {
+      const std::int64_t rows = std::min<std::int64_t>(kBlockRows, m - i);
+      kBlocks[rows - 1][vectors - 1](depth, {a.data + i * a.row, a.row, a.step}, panel, b.row, c.row(i) + j, c.pitch,
+                                     accumulate);
     }
   }
-
- private:
-  using Block = void(std::int64_t depth, LeftCells a, const float* b, std::int64_t b_row, float* c, std::int64_t c_row,
-                     bool accumulate);
-
-  template <int rows, int vectors>
-  HWY_NOINLINE static void block(std::int64_t depth, LeftCells a, const float* HWY_RESTRICT b, std::int64_t b_row,
-                                 float* HWY_RESTRICT c, std::int64_t c_row, bool accumulate) {
-    F32Vec sums[rows][vectors];
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < vectors; ++j)
-        sums[i][j] = accumulate ? hn::LoadU(F32(), c + i * c_row + j * kLanes) : hn::Zero(F32());
-    for (std::int64_t k = 0; k < depth; ++k) {
-      F32Vec row[vectors];
-      for (int j = 0; j < vectors; ++j) row[j] = hn::LoadU(F32(), b + j * kLanes);
-      for (int i = 0; i < rows; ++i) {
-        const F32Vec factor = hn::Set(F32(), a.data[i * a.row]);
-        for (int j = 0; j < vectors; ++j) sums[i][j] = MultiplyAdd()(factor, row[j], sums[i][j]);
-      }
-      a.data += a.step;
-      b += b_row;
-    }
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < vectors; ++j) hn::StoreU(sums[i][j], F32(), c + i * c_row + j * kLanes);
-  }
-
-  template <int rows, int... j>
-  static constexpr std::array<Block*, kPanelVectors> blocks_of(std::integer_sequence<int, j...>) {
-    return {block<rows, j + 1>...};
-  }
-  template <int... i>
-  static constexpr auto all_blocks(std::integer_sequence<int, i...>) {
-    return std::array{blocks_of<i + 1>(std::make_integer_sequence<int, kPanelVectors>())...};
-  }
-};
+}
 
 // The vector of the 128-bit blocks at p, p + 4 pitch, p + 8 pitch, ...
 template <class D>
@@ -142,18 +136,18 @@ HWY_INLINE void transpose_columns(const float* from, std::int64_t from_pitch, fl
   hn::StoreU(hn::BitCast(f32, hn::InterleaveUpper(u64, high01, high23)), f32, to + 3 * to_pitch);
 }
 
-// B from a matrix that holds B transposed: cell (k, n) is column k of row n. Stored in panels of kPanel columns of B.
+// B from a matrix that holds B transposed: number (k, n) is column k of row n. Stored in panels of kPanel columns of B.
 struct Columns {
   Matrix some_rows;  // being transposed
   float* data;
-  std::int64_t depth;  // cells of a row, a multiple of 4
+  std::int64_t depth;  // of a row, a multiple of 4
 
-  Columns(BufferCutter& cutter, std::int64_t rows, std::int64_t cells)
-      : some_rows(cutter, kLanes, cells),
-        data(cutter.floats(round_up(rows, kPanel) * round_up(cells, 4))),
-        depth(round_up(cells, 4)) {}
+  Columns(BufferCutter& cutter, std::int64_t rows, std::int64_t cols)
+      : some_rows(cutter, kLanes, cols),
+        data(cutter.floats(round_up(rows, kPanel) * round_up(cols, 4))),
+        depth(round_up(cols, 4)) {}
 
-  RightCells right() const { return {data, kPanel * depth, kPanel}; }
+  RightOperand right() const { return {data, kPanel * depth, kPanel}; }
 
   // Fills the columns n to n + kLanes from some_rows.
   HWY_INLINE void transpose(std::int64_t n) const {

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <vector>
 
-#include "hearth/kernels/gemm/amx.h"
 #include "hearth/kernels/gemm/onednn.h"
+#include "hearth/kernels/gemm/panel_gemm.h"
 #include "hearth/kernels/gemm/reference.h"
 #include "hearth/kernels/gemm/tiles.h"
 #include "hearth/kernels/gemm/widen.h"
@@ -18,8 +18,9 @@ constexpr GemmImpl kImpls[] = {
      .accepts = amx_accepts,
      .run = amx_gemm,
      .takes_bf16_blocks = true,
-     .packed_bytes = amx_packed_bytes,
-     .pack = amx_pack},
+     .packed_bytes = panel_bytes,
+     .pack = pack_panels},
+    {.name = "avx512_bf16", .accepts = avx512_bf16_accepts, .run = avx512_bf16_gemm},
     {.name = "onednn", .accepts = onednn_accepts, .run = onednn_gemm},
     {.name = "widen", .accepts = widen_accepts, .run = widen_gemm, .emulates = true},
     {.name = "reference", .accepts = [](DType, cpu::Isa) { return true; }, .run = reference_gemm},

@@ -1,15 +1,15 @@
 #pragma once
 
-// What matmuls on AMX tiles share; amx-inl.h and amx_tokens-inl.h are their two kinds.
+// What matmuls on a tile unit share; panel_product-inl.h and panel_tokens-inl.h are their two kinds.
 
 #include <cstddef>
 #include <cstdint>
 
 #include "hearth/cpu/memory.h"
-#include "hearth/kernels/gemm/amx_pack.h"
-#include "hearth/kernels/simd/amx_tiles.h"
+#include "hearth/kernels/gemm/panels.h"
+#include "hearth/kernels/simd/tiles.h"
 
-namespace hearth::kernels::amx {
+namespace hearth::kernels::panels {
 
 // A matmul cut into tasks, which several matmuls run in one parallel region.
 class TileMatmul {
@@ -39,4 +39,4 @@ class PoolBuffer {
   std::uint16_t* data_;
 };
 
-}  // namespace hearth::kernels::amx
+}  // namespace hearth::kernels::panels

@@ -1,21 +1,22 @@
 #pragma once
 
-// Matmul C(m, n) = A(m, k) B(k, n) on AMX tiles. `Tiles` is the processor's tile unit or, in tests, an emulation of it.
+// Matmul C(m, n) = A(m, k) B(k, n) on a tile unit: AMX, vectors of AVX512-BF16 or, in tests, an emulation
+// (simd/tiles.h).
 //
 // Terms:
-//   tile     a register of 16 rows x 64 bytes: 16 x 32 numbers of bf16, or 16 x 16 sums of f32.
+//   tile     16 rows x 64 bytes, a register of AMX: 16 x 32 numbers of bf16, or 16 x 16 sums of f32.
 //   left     the operand A, cut into panels of 32 rows.
 //   right    the operand B, cut into panels of 32 columns.
 //   panel    32 rows (or columns) of an operand over the whole of k. A packed panel stores its tiles one after the
-//            other in the layout that the tile instructions read (amx_pack.h).
-//   k block  32 steps along k: what one call of Tiles::multiply consumes. It loads two left and two right tiles and
-//            adds to four tiles of sums, a 32 x 32 block of C.
+//            other in the layout that AMX's instructions read (panels.h).
+//   k block  32 steps along k: two left and two right tiles, which add to four tiles of sums, a 32 x 32 block of C.
+//            One call of Tiles::multiply goes through many k blocks.
 //   part     fp16 has no tile instruction of its own: an fp16 number is exactly the sum of two bf16 numbers, its high
 //            and its low part. A k block of fp16 is packed as tiles of high and tiles of low parts, and three products
-//            are added up: low times high, high times high, high times low (multiply_parts). Low times low is at most
+//            are added up: low times high, high times high, high times low. Low times low is at most
 //            2^-16 of the term, far below the 2^-11 to which fp16 rounds, and is left out.
 //
-// Weight gradients, which sum over tokens, have an algorithm of their own (amx_tokens-inl.h). The one for all others:
+// Weight gradients, which sum over tokens, have an algorithm of their own (panel_tokens-inl.h). The one for all others:
 //   1. Pack B, unless the caller passes packed weights (GemmArgs::packed_b, made once per step). Pack A where tiles
 //      cannot be loaded from it directly: it is transposed, it is fp16, k is no multiple of 32, or A has fewer than 32
 //      rows. A in blocks (Layout) is packed already.
@@ -35,15 +36,15 @@
 
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/parallel.h"
-#include "hearth/kernels/gemm/amx_matmul-inl.h"
-#include "hearth/kernels/gemm/amx_pack.h"
-#include "hearth/kernels/gemm/amx_tokens-inl.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/panel_matmul-inl.h"
+#include "hearth/kernels/gemm/panel_tokens-inl.h"
+#include "hearth/kernels/gemm/panels.h"
 #include "hearth/kernels/gemm/tiles.h"
-#include "hearth/kernels/simd/amx_tiles.h"
 #include "hearth/kernels/simd/scratch.h"
+#include "hearth/kernels/simd/tiles.h"
 
-namespace hearth::kernels::amx {
+namespace hearth::kernels::panels {
 
 // The block of C that one thread computes. Larger blocks read less, but the speed of the threads differs, so all of
 // them end together only if each has many blocks to do (docs/performance-steps.md, "The tile loop on busy cores").
@@ -88,7 +89,7 @@ inline void pack_rows(const Operand& operand, Pack pack, std::uint16_t* packed, 
   });
 }
 
-template <class Tiles>
+template <TileUnit Tiles>
 class Product : public TileMatmul {
  public:
   explicit Product(const GemmArgs& args)
@@ -134,16 +135,13 @@ class Product : public TileMatmul {
     return rows;
   }
 
-  // A panel of the left operand, packed (for bf16: the defaults) or in place. All distances are in elements.
-  struct LeftPanel {
-    const std::uint16_t* data;
-    std::int64_t row;                             // of C, its first
-    std::int64_t pitch = kBlock;                  // from one row to the next
-    std::int64_t next_rows = kTileElements;       // from the tile of rows 0-15 to that of rows 16-31
-    std::int64_t next_block = 2 * kTileElements;  // from one k block to the next
+  // A panel of the left operand and its first row in C.
+  struct PanelAt {
+    LeftPanel panel;
+    std::int64_t row;
   };
   struct LeftPanels {
-    std::array<LeftPanel, kMostRowPanels> panels;
+    std::array<PanelAt, kMostRowPanels> panels;
     std::int64_t count = 0;
   };
 
@@ -152,15 +150,16 @@ class Product : public TileMatmul {
     const auto* const panels = in_blocks ? static_cast<const std::uint16_t*>(args_.a) : packed_a_.data();
     LeftPanels left;
     for (; row < row_end; row += kPanel)
-      left.panels[left.count++] = packs_left_ || in_blocks
-                                      ? LeftPanel{panels + row / kPanel * panel_elements(args_.type, args_.k), row}
-                                      : plain_panel(std::min(row, args_.m - kPanel));
+      left.panels[left.count++] =
+          packs_left_ || in_blocks
+              ? PanelAt{packed_panel(args_.type, panels + row / kPanel * panel_elements(args_.type, args_.k)), row}
+              : plain_panel(std::min(row, args_.m - kPanel));
     return left;
   }
 
   // Rows read in place. The last panel may begin inside the one before, so that no tile load reads past the end of A.
-  LeftPanel plain_panel(std::int64_t row) const {
-    return {static_cast<const std::uint16_t*>(args_.a) + row * args_.lda, row, args_.lda, 16 * args_.lda, kBlock};
+  PanelAt plain_panel(std::int64_t row) const {
+    return {{static_cast<const std::uint16_t*>(args_.a) + row * args_.lda, args_.lda, 16 * args_.lda, kBlock}, row};
   }
 
   HEARTH_TILES void run_block(std::int64_t row, std::int64_t col) const {
@@ -197,27 +196,12 @@ class Product : public TileMatmul {
       for (std::int64_t j = 0; j < col_panels; ++j)
         for (std::int64_t i = 0; i < left.count; ++i) {
           float* block = sums + i * kPanel * blocking_.cols + j * kPanel;
-          if (k == 0)
-            Tiles::zero();
-          else
-            Tiles::load(block, blocking_.cols);
           const std::uint16_t* const right = right_ + (col_panel + j) * size + k * block_size;
-          if (args_.type == DType::f16)
-            multiply_parts<Tiles>(left.panels[i].data + k * block_size, right, depth);
-          else
-            add_product(left.panels[i], k, right, depth);
-          Tiles::store(block, blocking_.cols);
+          LeftPanel panel = left.panels[i].panel;
+          panel.data += k * panel.next_block;
+          Tiles::multiply(args_.type, panel, right, depth, block, blocking_.cols, k > 0);
         }
     }
-  }
-
-  // bf16: k blocks of the left panel from k on times those at `right`.
-  HEARTH_TILES_INLINE static void add_product(const LeftPanel& left, std::int64_t k, const std::uint16_t* right,
-                                              std::int64_t depth) {
-    const LeftPanel panel = left;
-    const std::uint16_t* a = panel.data + k * panel.next_block;
-    for (std::int64_t block = 0; block < depth; ++block, a += panel.next_block, right += 2 * kTileElements)
-      Tiles::multiply(a, panel.pitch, panel.next_rows, right);
   }
 
   const GemmArgs& args_;
@@ -230,7 +214,7 @@ class Product : public TileMatmul {
 };
 
 // Independent matmuls, all in one parallel region once their operands are packed.
-template <class Tiles>
+template <TileUnit Tiles>
 void run_together(std::span<const GemmArgs> matmuls) {
   std::vector<std::unique_ptr<TileMatmul>> parts;
   std::vector<std::int64_t> tasks;
@@ -248,4 +232,4 @@ void run_together(std::span<const GemmArgs> matmuls) {
   for (const auto& part : parts) part->end();
 }
 
-}  // namespace hearth::kernels::amx
+}  // namespace hearth::kernels::panels

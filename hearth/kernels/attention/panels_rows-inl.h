@@ -1,12 +1,12 @@
-// The element-wise steps of attention on AMX, between its matmuls: softmax, dropout and their gradients in AVX-512 on
-// 32 x 32 blocks of scores. Results are written as panels, ready to be operands of the next matmul: as bf16 numbers or,
-// in fp16, as two bf16 parts each, like all operands in fp16 (gemm/amx_pack.h). `T` is BFloat16 or Float16.
+// The element-wise steps of attention on packed panels, between its matmuls: softmax, dropout and their gradients in
+// AVX-512 on 32 x 32 blocks of scores. Results are written as panels, ready to be operands of the next matmul: as bf16
+// numbers or, in fp16, as two bf16 parts each, like all operands in fp16 (gemm/panels.h). `T` is BFloat16 or Float16.
 
-#if defined(HEARTH_KERNELS_ATTENTION_AMX_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HEARTH_KERNELS_ATTENTION_AMX_ROWS_INL_H_
-#undef HEARTH_KERNELS_ATTENTION_AMX_ROWS_INL_H_
+#if defined(HEARTH_KERNELS_ATTENTION_PANELS_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEARTH_KERNELS_ATTENTION_PANELS_ROWS_INL_H_
+#undef HEARTH_KERNELS_ATTENTION_PANELS_ROWS_INL_H_
 #else
-#define HEARTH_KERNELS_ATTENTION_AMX_ROWS_INL_H_
+#define HEARTH_KERNELS_ATTENTION_PANELS_ROWS_INL_H_
 #endif
 
 #include <algorithm>
@@ -21,19 +21,21 @@
 #include "hearth/kernels/attention/kept_masks.h"
 #include "hearth/kernels/attention/rows-inl.h"
 #include "hearth/kernels/rows/dropout_masks-inl.h"
-#include "hearth/kernels/simd/amx_tiles.h"
+#include "hearth/kernels/simd/tiles.h"
 
 #if HWY_TARGET == HWY_AVX3
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-inline constexpr std::int64_t kSide = amx::kPanel;  // rows and columns of a block of scores
+inline constexpr std::int64_t kSide = panels::kPanel;  // rows and columns of a block of scores
 template <class T>
-using Panels = amx::Panels<dtype_of<T>>;
+using Panels = panels::Panels<dtype_of<T>>;
 
 inline constexpr float kLog2E = 1.44269504089f, kLn2 = 0.693147180560f;
 inline constexpr std::int64_t kMasksOfBlock = kDropoutBlock / 16;
 
+// Of `size` rows in panels, how many are in the last one.
+inline std::int64_t last_of(std::int64_t size) { return (size - 1) % kSide + 1; }
 inline std::int64_t padded(std::int64_t size) { return round_up(size, kSide); }
 
 // Calls visitor(T()) with the C++ type T of a dtype of 16 bits.
@@ -47,8 +49,8 @@ void visit_16_bits(DType type, const Visitor& visitor) {
 
 template <class T>
 HWY_INLINE Panels<T> carve_panels(BufferCutter& cutter, std::int64_t size, std::int64_t k) {
-  const std::int64_t elements = amx::panels_of(size) * amx::panel_elements(dtype_of<T>, k);
-  return {reinterpret_cast<std::uint16_t*>(cutter.floats(elements / 2)), amx::blocks_of(k)};
+  const std::int64_t elements = panels::panels_of(size) * panels::panel_elements(dtype_of<T>, k);
+  return {reinterpret_cast<std::uint16_t*>(cutter.floats(elements / 2)), panels::blocks_of(k)};
 }
 
 HWY_INLINE std::uint16_t* carve_masks(BufferCutter& cutter, std::int64_t count) {
@@ -70,20 +72,20 @@ struct HeadRows {
   std::int64_t stride, count, dim;
 
   // Operands whose k is the head's dimension.
-  void pack_left(const Panels<T>& to) const { pack(amx::pack_left, along_dim(), to); }    // (positions, dim)
-  void pack_right(const Panels<T>& to) const { pack(amx::pack_right, along_dim(), to); }  // (dim, positions)
+  void pack_left(const Panels<T>& to) const { pack(panels::pack_left, along_dim(), to); }    // (positions, dim)
+  void pack_right(const Panels<T>& to) const { pack(panels::pack_right, along_dim(), to); }  // (dim, positions)
 
   // Operands whose k is the position.
-  void pack_left_transposed(const Panels<T>& to) const { pack(amx::pack_left, along_positions(), to); }
-  void pack_right_transposed(const Panels<T>& to) const { pack(amx::pack_right, along_positions(), to); }
+  void pack_left_transposed(const Panels<T>& to) const { pack(panels::pack_left, along_positions(), to); }
+  void pack_right_transposed(const Panels<T>& to) const { pack(panels::pack_right, along_positions(), to); }
 
  private:
-  amx::Operand along_dim() const { return {data, dtype_of<T>, false, stride, true, count, dim}; }
-  amx::Operand along_positions() const { return {data, dtype_of<T>, false, stride, false, dim, count}; }
+  panels::Operand along_dim() const { return {data, dtype_of<T>, false, stride, true, count, dim}; }
+  panels::Operand along_positions() const { return {data, dtype_of<T>, false, stride, false, dim, count}; }
 
-  static void pack(decltype(amx::pack_left) pack_panel, const amx::Operand& operand, const Panels<T>& to) {
-    for (std::int64_t panel = 0; panel < amx::panels_of(operand.size); ++panel)
-      pack_panel(operand, panel, 0, amx::blocks_of(operand.k), to.at(panel, 0));
+  static void pack(decltype(panels::pack_left) pack_panel, const panels::Operand& operand, const Panels<T>& to) {
+    for (std::int64_t panel = 0; panel < panels::panels_of(operand.size); ++panel)
+      pack_panel(operand, panel, 0, panels::blocks_of(operand.k), to.at(panel, 0));
   }
 };
 
@@ -94,7 +96,7 @@ HWY_INLINE __mmask16 low_half(__mmask32 mask) { return static_cast<__mmask16>(ma
 HWY_INLINE __mmask16 high_half(__mmask32 mask) { return static_cast<__mmask16>(mask >> 16); }
 
 // 2^x for x below 128, with a relative error within 1e-7, and 0 in the other lanes. 2^x = 2^floor(x) 2^fraction; the
-// polynomial was fitted to 2^fraction on [0, 1). The fitting script is not kept; tests/kernels/attention_amx_test.cc
+// polynomial was fitted to 2^fraction on [0, 1). The fitting script is not kept; tests/kernels/attention_panels_test.cc
 // checks the error.
 HWY_INLINE F32Vec exp2_where(__mmask16 lanes, F32Vec x) {
   const F32Vec fraction{_mm512_maskz_reduce_ps(0xffff, x.raw, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};
@@ -137,7 +139,7 @@ struct OperandRow {
     }
   }
 
-  static constexpr std::int64_t kPartElements = 2 * amx::kTileElements;  // of one part of a k block
+  static constexpr std::int64_t kPartElements = 2 * panels::kTileElements;  // of one part of a k block
 };
 
 // Writes two rows of an operand, neighbours along k, as pairs of a zipped right panel.
@@ -145,7 +147,7 @@ template <class T>
 HWY_INLINE void store_pairs(const OperandRow<T>& even, const OperandRow<T>& odd, std::uint16_t* to) {
   for (std::size_t i = 0; i < std::size(even.parts); ++i, to += OperandRow<T>::kPartElements) {
     _mm512_store_si512(to, _mm512_unpacklo_epi16(even.parts[i], odd.parts[i]));
-    _mm512_store_si512(to + amx::kTileElements, _mm512_unpackhi_epi16(even.parts[i], odd.parts[i]));
+    _mm512_store_si512(to + panels::kTileElements, _mm512_unpackhi_epi16(even.parts[i], odd.parts[i]));
   }
 }
 
@@ -188,7 +190,7 @@ HWY_NOINLINE float softmax_row(const float* scores, std::int64_t keys, float sca
   const F32 f32;
   const F32Vec scales = hn::Set(f32, scale), maxima = hn::Set(f32, max);
   F32Vec sum0 = hn::Zero(f32), sum1 = hn::Zero(f32);
-  for (std::int64_t j = 0; j < keys; j += kSide, masks += 2 * mask_step, to += amx::block_elements(dtype_of<T>)) {
+  for (std::int64_t j = 0; j < keys; j += kSide, masks += 2 * mask_step, to += panels::block_elements(dtype_of<T>)) {
     const __mmask32 valid = first_of_panel(keys - j);
     const F32Vec p0 = exp2_where(low_half(valid), hn::MulSub(hn::Load(f32, scores + j), scales, maxima));
     const F32Vec p1 = exp2_where(high_half(valid), hn::MulSub(hn::Load(f32, scores + j + kLanes), scales, maxima));
@@ -206,8 +208,9 @@ struct GradientBlock {
   const float *lse, *minus_delta;  // per query
   const std::uint16_t* masks;      // [key / 16 * mask_step + query], one bit per key
   std::int64_t mask_step;
-  std::uint16_t *p, *ds;    // left operands, k is the query
-  std::uint16_t* ds_pairs;  // right operand, k is the key; zipped: amx::zipped_column says which query a column holds
+  std::uint16_t *p, *ds;  // left operands, k is the query
+  std::uint16_t*
+      ds_pairs;  // right operand, k is the key; zipped: panels::zipped_column says which query a column holds
 };
 
 // From scores s and dP: P = 2^(scale * s - lse) and dS = P (M dP - delta), where M is `factor` for kept elements and 0

@@ -1,4 +1,4 @@
-#include "hearth/kernels/gemm/amx_pack.h"
+#include "hearth/kernels/gemm/panels.h"
 
 #include <immintrin.h>
 
@@ -17,7 +17,7 @@
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
 #endif
 
-namespace hearth::kernels::amx {
+namespace hearth::kernels::panels {
 namespace {
 
 using Row = __m512i;  // 32 numbers of 16 bits, or 16 pairs
@@ -169,7 +169,7 @@ inline void interleave_rows(const StoredBlock& block, const TileWriter& write, c
 
 // Columns in order: the lanes hold the columns 0-3 and 16-19, 4-7 and 20-23, ...
 inline Row in_order(Row row) { return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), row); }
-// Columns as the lanes have them (amx_pack.h, zipped_column).
+// Columns as the lanes have them (panels.h, zipped_column).
 inline Row zipped(Row row) { return row; }
 
 // 8 x 8 of 16 bits in each lane.
@@ -326,7 +326,7 @@ void pack_right(const Operand& operand, std::int64_t panel, std::int64_t begin, 
 
 void finish_stores() { _mm_sfence(); }
 
-}  // namespace hearth::kernels::amx
+}  // namespace hearth::kernels::panels
 
 #ifdef __clang__
 #pragma clang attribute pop

@@ -1,13 +1,12 @@
-// Forward of attention on AMX tiles. `Tiles` is the processor's tile unit or, in tests, an emulation of it. `T` is
-// BFloat16 or Float16.
+// Forward of attention on packed panels. `Tiles` is a tile unit (simd/tiles.h), `T` is BFloat16 or Float16.
 // For 32 queries at a time: scores against all keys, their row maxima, softmax and dropout into a panel, then the
 // matmul with V. A task packs K and V of its head and sequence once.
 
-#if defined(HEARTH_KERNELS_ATTENTION_AMX_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HEARTH_KERNELS_ATTENTION_AMX_FORWARD_INL_H_
-#undef HEARTH_KERNELS_ATTENTION_AMX_FORWARD_INL_H_
+#if defined(HEARTH_KERNELS_ATTENTION_PANELS_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEARTH_KERNELS_ATTENTION_PANELS_FORWARD_INL_H_
+#undef HEARTH_KERNELS_ATTENTION_PANELS_FORWARD_INL_H_
 #else
-#define HEARTH_KERNELS_ATTENTION_AMX_FORWARD_INL_H_
+#define HEARTH_KERNELS_ATTENTION_PANELS_FORWARD_INL_H_
 #endif
 
 #include <algorithm>
@@ -16,7 +15,7 @@
 
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/parallel.h"
-#include "hearth/kernels/attention/amx_rows-inl.h"
+#include "hearth/kernels/attention/panels_rows-inl.h"
 #include "hearth/kernels/attention/units.h"
 
 #if HWY_TARGET == HWY_AVX3
@@ -25,16 +24,16 @@ namespace hearth::kernels::HWY_NAMESPACE {
 
 // Queries per task (AttentionUnit): whole sequences of the usual lengths, so that K and V are packed once, unless that
 // leaves too few tasks for many threads. The result of a query does not depend on the task that it is in.
-inline std::int64_t amx_unit_queries(const AttentionArgs& args) {
+inline std::int64_t panels_unit_queries(const AttentionArgs& args) {
   constexpr std::int64_t kFewest = 96, kMost = 512, kUnits = 64;
   static_assert(kFewest % kSide == 0 && kMost % kSide == 0);  // so that tasks share no panel of masks
   return std::clamp(padded(args.heads * args.sequences.tokens() / kUnits), kFewest, kMost);
 }
 
 // Dropout of a head's probabilities, 32 queries at a time.
-class AmxDropout {
+class PanelDropout {
  public:
-  AmxDropout(BufferCutter& cutter, std::int64_t keys)
+  PanelDropout(BufferCutter& cutter, std::int64_t keys)
       : blocks_(reinterpret_cast<DropoutMasks*>(cutter.floats(blocks_of(keys) * kFloats))),
         masks_(carve_masks(cutter, blocks_of(keys) * kMasksOfBlock * kSide)) {}
 
@@ -67,14 +66,14 @@ class AmxDropout {
 };
 
 template <class T>
-struct AmxForwardBuffers {
+struct PanelForwardBuffers {
   Panels<T> k, v;  // right: (dim, keys), (keys, dim)
   Panels<T> q, p;  // left, of 32 queries: (32, dim), (32, keys)
   Matrix scores, out;
   float* maxima;
-  AmxDropout dropout;
+  PanelDropout dropout;
 
-  AmxForwardBuffers(BufferCutter& cutter, std::int64_t keys, std::int64_t dim)
+  PanelForwardBuffers(BufferCutter& cutter, std::int64_t keys, std::int64_t dim)
       : k(carve_panels<T>(cutter, keys, dim)),
         v(carve_panels<T>(cutter, dim, keys)),
         q(carve_panels<T>(cutter, kSide, dim)),
@@ -85,14 +84,14 @@ struct AmxForwardBuffers {
         dropout(cutter, keys) {}
 };
 
-template <class Tiles, class T>
-HWY_NOINLINE void amx_forward_unit(const AttentionArgs& args, const AttentionUnit& unit, const QueryMasks& kept_masks,
-                                   std::int64_t most_keys) {
+template <panels::TileUnit Tiles, class T>
+HWY_NOINLINE void panels_forward_unit(const AttentionArgs& args, const AttentionUnit& unit,
+                                      const QueryMasks& kept_masks, std::int64_t most_keys) {
   const AttentionHead head{args, unit.sequence, unit.head};
   const std::int64_t keys = head.keys, dim = head.dim, stride = args.stride;
-  const std::int64_t key_panels = amx::panels_of(keys), dim_panels = amx::panels_of(dim);
+  const std::int64_t key_panels = panels::panels_of(keys), dim_panels = panels::panels_of(dim);
   const float scale = args.scale * kLog2E;
-  const auto buffers = attention_scratch<AmxForwardBuffers<T>>(most_keys, dim);
+  const auto buffers = attention_scratch<PanelForwardBuffers<T>>(most_keys, dim);
   const Tiles tiles;
   buffers.dropout.start(head);
   HeadRows<T>{head.row<T>(args.k, 0, stride), stride, keys, dim}.pack_right(buffers.k);
@@ -101,11 +100,12 @@ HWY_NOINLINE void amx_forward_unit(const AttentionArgs& args, const AttentionUni
   for (std::int64_t i = unit.begin; i < unit.end; i += kSide) {
     const std::int64_t queries = std::min(kSide, unit.end - i);
     HeadRows<T>{head.row<T>(args.q, i, stride), stride, queries, dim}.pack_left(buffers.q);
-    // The vector units find the maxima of one panel while the tile unit multiplies the next.
+    // On AMX, the vector units find the maxima of one panel while the tile unit multiplies the next.
     for (std::int64_t j = 0; j <= key_panels; ++j) {
       if (j < key_panels)
-        amx::multiply_panels<Tiles>(1, 1, dim_panels, buffers.q, buffers.k.from(j, 0), buffers.scores.data + j * kSide,
-                                    buffers.scores.pitch, false);
+        panels::multiply_panels<Tiles>(1, 1, dim_panels, buffers.q, buffers.k.from(j, 0),
+                                       buffers.scores.data + j * kSide, buffers.scores.pitch, false,
+                                       {queries, std::min(kSide, keys - j * kSide), last_of(dim)});
       if (j > 0) fold_maxima(buffers.scores, (j - 1) * kSide, keys, buffers.maxima);
     }
 
@@ -119,21 +119,21 @@ HWY_NOINLINE void amx_forward_unit(const AttentionArgs& args, const AttentionUni
     }
 
     // Rows of p beyond `queries` hold leftovers. So do these rows of the result, which nothing reads.
-    amx::multiply_panels<Tiles>(1, dim_panels, key_panels, buffers.p, buffers.v, buffers.out.data, buffers.out.pitch,
-                                false);
+    panels::multiply_panels<Tiles>(1, dim_panels, key_panels, buffers.p, buffers.v, buffers.out.data, buffers.out.pitch,
+                                   false, {queries, last_of(dim), last_of(keys)});
     for (std::int64_t r = 0; r < queries; ++r)
       store_rounded(buffers.out.row(r), dim, args.dropout.scale() / sums[r], head.row<T>(args.out, i + r, head.width));
   }
 }
 
-template <class Tiles>
-void amx_forward_all(const AttentionArgs& args) {
-  const auto units = attention_units(args.sequences, args.heads, amx_unit_queries(args));
+template <panels::TileUnit Tiles>
+void panels_forward_all(const AttentionArgs& args) {
+  const auto units = attention_units(args.sequences, args.heads, panels_unit_queries(args));
   const std::int64_t longest = longest_sequence(args.sequences);
   const KeptMasks masks(args);
   visit_16_bits(args.type, [&](auto value) {
     cpu::parallel_for(static_cast<std::int64_t>(units.size()), [&](std::int64_t i) {
-      amx_forward_unit<Tiles, decltype(value)>(args, units[i], masks.of(units[i].sequence, units[i].head), longest);
+      panels_forward_unit<Tiles, decltype(value)>(args, units[i], masks.of(units[i].sequence, units[i].head), longest);
     });
   });
 }

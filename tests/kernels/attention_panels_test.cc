@@ -1,5 +1,5 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "tests/kernels/attention_amx_test.cc"
+#define HWY_TARGET_INCLUDE "tests/kernels/attention_panels_test.cc"
 #include "hearth/kernels/simd/simd.h"
 // After simd.h.
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <limits>
 #include <vector>
 
-#include "hearth/kernels/attention/amx.h"
-#include "hearth/kernels/attention/amx_backward-inl.h"
-#include "hearth/kernels/attention/amx_forward-inl.h"
+#include "hearth/kernels/attention/panels.h"
+#include "hearth/kernels/attention/panels_backward-inl.h"
+#include "hearth/kernels/attention/panels_forward-inl.h"
 #include "tests/kernels/attention_emulated.h"
 #include "tests/kernels/emulated_tiles.h"
 
@@ -41,13 +41,13 @@ bool has_bf16() { return cpu::isa() >= cpu::Isa::avx512_bf16; }
 constexpr AttentionImpl kEmulated{
     "amx, emulated",
     [](const AttentionArgs& args, cpu::Isa isa) { return args.type != DType::f32 && isa >= cpu::Isa::avx512_bf16; },
-    [](const AttentionArgs& args) { N_AVX3::amx_forward_all<EmulatedTiles>(args); },
+    [](const AttentionArgs& args) { N_AVX3::panels_forward_all<EmulatedTiles>(args); },
     [](const AttentionArgs& args, const AttentionGradArgs& grads) {
-      N_AVX3::amx_backward_all<EmulatedTiles>(args, grads);
+      N_AVX3::panels_backward_all<EmulatedTiles>(args, grads);
     },
     attention_amx_mask_bytes};
 
-TEST(AttentionAmx, PowersOfTwo) {
+TEST(AttentionPanels, PowersOfTwo) {
   if (!has_bf16()) GTEST_SKIP() << "needs AVX512-BF16, the instruction set in use is " << name_of(cpu::isa());
   std::vector<float> x;
   for (int i = 0; i <= 100000; ++i) x.push_back(-130.0f + 131.0f * static_cast<float>(i) / 100000.0f);
@@ -68,7 +68,7 @@ TEST(AttentionAmx, PowersOfTwo) {
   EXPECT_TRUE(std::isnan(special[4]));
 }
 
-TEST(AttentionAmx, DropoutMasks) {
+TEST(AttentionPanels, DropoutMasks) {
   if (!has_bf16()) GTEST_SKIP() << "needs AVX512-BF16, the instruction set in use is " << name_of(cpu::isa());
   for (const float p : {1e-7f, 0.1f, 0.5f, 0.999f})
     for (const std::uint32_t sample : {0u, 1u, 4000000000u})
@@ -84,7 +84,7 @@ TEST(AttentionAmx, DropoutMasks) {
         }
 }
 
-TEST(AttentionAmx, KeepsABitPerQueryAndKey) {
+TEST(AttentionPanels, KeepsABitPerQueryAndKey) {
   const std::vector<std::int64_t> starts{0, 384, 384, 385, 518}, keys{384, 0, 1, 129};
   const std::vector<std::uint32_t> samples{0, 1, 2, 3};
   AttentionArgs args;
@@ -103,7 +103,7 @@ TEST(AttentionAmx, KeepsABitPerQueryAndKey) {
   EXPECT_EQ(attention_mask_bytes(args), 0);
 }
 
-TEST(AttentionAmx, KeepsNoMasksOfLongSequences) {
+TEST(AttentionPanels, KeepsNoMasksOfLongSequences) {
   AttentionArgs args;
   args.type = DType::bf16;
   args.heads = 12;
@@ -118,7 +118,7 @@ TEST(AttentionAmx, KeepsNoMasksOfLongSequences) {
   EXPECT_EQ(bytes(2049), 0);
 }
 
-TEST(AttentionAmx, OnlyWhereThereAreTiles) {
+TEST(AttentionPanels, OnlyWhereThereAreTiles) {
   for (const cpu::Isa isa : cpu::all_isas())
     for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
       AttentionArgs args;
@@ -130,7 +130,7 @@ TEST(AttentionAmx, OnlyWhereThereAreTiles) {
 
 }  // namespace
 
-const AttentionImpl& emulated_amx_attention() { return kEmulated; }
+const AttentionImpl& emulated_attention() { return kEmulated; }
 
 }  // namespace hearth::kernels
 #endif

@@ -6,7 +6,7 @@
 #include "hearth/base/rounding.h"
 #include "hearth/kernels/gemm/layout.h"
 
-namespace hearth::kernels::amx {
+namespace hearth::kernels::panels {
 
 // The layout of packed operands. A tile is 16 rows of 64 bytes. A tile of the left operand has 16 rows x 32 steps along
 // k. A tile of the right operand has 16 pairs along k x 16 columns; the two numbers of a pair are neighbours. A panel
@@ -84,4 +84,4 @@ struct UnzipOptions {
 // to (rows, cols), rows `ld` apart, becomes the sums with their columns in order.
 double unzip(ZippedSums sums, float* to, std::int64_t ld, UnzipOptions options);
 
-}  // namespace hearth::kernels::amx
+}  // namespace hearth::kernels::panels

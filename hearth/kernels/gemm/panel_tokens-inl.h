@@ -1,7 +1,7 @@
 #pragma once
 
-// The gradient of a weight on AMX tiles: C(m, n) = A^T B, where A (k, m) and B (k, n) are activations and k counts
-// tokens. Terms are those of amx-inl.h, and
+// The gradient of a weight on a tile unit: C(m, n) = A^T B, where A (k, m) and B (k, n) are activations and k counts
+// tokens. Terms are those of panel_product-inl.h, and
 //   block   192 x 192 of C, or a part of that where these would be too few (BlockShape).
 //   chunk   up to 24 k blocks.
 //   link    one chunk of the sum of one block. The links of a block are a chain: each adds to the sums of the one
@@ -24,14 +24,14 @@
 
 #include "hearth/base/rounding.h"
 #include "hearth/cpu/memory.h"
-#include "hearth/kernels/gemm/amx_matmul-inl.h"
-#include "hearth/kernels/gemm/amx_pack.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/panel_matmul-inl.h"
+#include "hearth/kernels/gemm/panels.h"
 #include "hearth/kernels/gemm/tiles.h"
-#include "hearth/kernels/simd/amx_tiles.h"
 #include "hearth/kernels/simd/scratch.h"
+#include "hearth/kernels/simd/tiles.h"
 
-namespace hearth::kernels::amx {
+namespace hearth::kernels::panels {
 
 // What a thread has packed last.
 struct PackedChunk {
@@ -50,7 +50,7 @@ struct PackedChunk {
   }
 };
 
-template <class Tiles>
+template <TileUnit Tiles>
 class TokenSum : public TileMatmul {
  public:
   explicit TokenSum(const GemmArgs& args)
@@ -225,17 +225,8 @@ class TokenSum : public TileMatmul {
     for (std::int64_t j = 0; j < panels_of(block.cols); ++j)
       for (std::int64_t i = 0; i < panels_of(block.rows); ++i) {
         float* const at = sums + (j * row_panels + i) * kPanel * kPanel;
-        if (accumulate)
-          Tiles::load(at, kPanel);
-        else
-          Tiles::zero();
-        const std::uint16_t *a = left + i * size, *b = right + j * size;
-        if (args_.type == DType::f16)
-          multiply_parts<Tiles>(a, b, depth);
-        else
-          for (std::int64_t k = 0; k < depth; ++k, a += 2 * kTileElements, b += 2 * kTileElements)
-            Tiles::multiply(a, kBlock, kTileElements, b);
-        Tiles::store(at, kPanel);
+        Tiles::multiply(args_.type, packed_panel(args_.type, left + i * size), right + j * size, depth, at, kPanel,
+                        accumulate);
       }
   }
 
@@ -266,4 +257,4 @@ class TokenSum : public TileMatmul {
   std::atomic<std::int64_t> open_links_ = 0;
 };
 
-}  // namespace hearth::kernels::amx
+}  // namespace hearth::kernels::panels
