@@ -237,8 +237,7 @@ class Parser : TextCursor {
         ++column;
       }
     }
-    const bool has_lines = text_.find('\n') != text_.npos;
-    fail("{} is not valid JSON: {}column {}: {}", name_, has_lines ? fmt::format("line {}, ", line) : "", column,
+    fail("{} is not valid JSON: line {}, column {}: {}", name_, line, column,
          at_ == text_.size() ? fmt::format("{}, but the text ends here", what) : std::string(what));
   }
 
