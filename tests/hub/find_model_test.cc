@@ -112,7 +112,8 @@ TEST_F(FindModel, WithoutANetworkTheCachedCommitHasToDo) {
 }
 
 TEST_F(FindModel, AFileIsNoModel) {
-  const std::string file = __FILE__;
+  const std::string file = (folder_ / "config.json").string();
+  write(file, "{}");
   EXPECT_EQ(error_of([&] { find(file); }), file + " is a file: give the folder of a model");
 }
 
