@@ -47,6 +47,14 @@ constexpr AttentionImpl kEmulated{
     },
     attention_amx_mask_bytes};
 
+constexpr AttentionImpl kVectors{
+    "avx512_bf16, vectors",
+    [](const AttentionArgs& args, cpu::Isa isa) { return args.type == DType::bf16 && isa >= cpu::Isa::avx512_bf16; },
+    [](const AttentionArgs& args) { N_AVX3::panels_forward_all<panels::VectorTiles>(args); },
+    [](const AttentionArgs& args, const AttentionGradArgs& grads) {
+      N_AVX3::panels_backward_all<panels::VectorTiles>(args, grads);
+    }};
+
 TEST(AttentionPanels, PowersOfTwo) {
   if (!has_bf16()) GTEST_SKIP() << "needs AVX512-BF16, the instruction set in use is " << name_of(cpu::isa());
   std::vector<float> x;
@@ -118,12 +126,15 @@ TEST(AttentionPanels, KeepsNoMasksOfLongSequences) {
   EXPECT_EQ(bytes(2049), 0);
 }
 
-TEST(AttentionPanels, OnlyWhereThereAreTiles) {
+TEST(AttentionPanels, OnlyWhereThereIsATileUnit) {
   for (const cpu::Isa isa : cpu::all_isas())
     for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
       AttentionArgs args;
       args.type = type;
       EXPECT_EQ(attention_amx_accepts(args, isa), isa == cpu::Isa::amx && type != DType::f32)
+          << name_of(isa) << " " << name_of(type);
+      EXPECT_EQ(attention_avx512_bf16_accepts(args, isa),
+                isa >= cpu::Isa::avx512_bf16 && type == DType::bf16 && cpu::features().amd)
           << name_of(isa) << " " << name_of(type);
     }
 }
@@ -131,6 +142,7 @@ TEST(AttentionPanels, OnlyWhereThereAreTiles) {
 }  // namespace
 
 const AttentionImpl& emulated_attention() { return kEmulated; }
+const AttentionImpl& vector_attention() { return kVectors; }
 
 }  // namespace hearth::kernels
 #endif

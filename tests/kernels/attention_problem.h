@@ -183,7 +183,8 @@ inline std::vector<AttentionImpl> fast_impls(DType type) {
   std::vector<AttentionImpl> impls;
   for (const AttentionImpl& impl : attention_impls().first(attention_impls().size() - 1))
     if (impl.accepts(args, cpu::isa())) impls.push_back(impl);
-  if (emulated_attention().accepts(args, cpu::isa())) impls.push_back(emulated_attention());
+  for (const AttentionImpl* impl : {&emulated_attention(), &vector_attention()})
+    if (impl->accepts(args, cpu::isa())) impls.push_back(*impl);
   return impls;
 }
 

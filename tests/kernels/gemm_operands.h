@@ -164,8 +164,8 @@ inline std::vector<GemmImpl> tile_impls(DType type) {
   return impls;
 }
 
-// All that take the format on this machine; those on packed panels even where it has no tile unit, unless the product
-// is too large for arithmetic in plain C++.
+// All that take the format on this machine, and those on packed panels that it would not choose; the emulation only if
+// the product is not too large for arithmetic in plain C++.
 inline std::vector<GemmImpl> impls_for(DType type, Size size) {
   std::vector<GemmImpl> impls(gemm_impls().begin(), gemm_impls().end());
   if ((size.m + 31) / 32 * 32 * size.n * size.k < 20'000'000) impls.push_back(emulated_tiles());

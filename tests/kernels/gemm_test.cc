@@ -17,6 +17,7 @@
 #include "hearth/cpu/memory.h"
 #include "hearth/kernels/gemm/onednn.h"
 #include "hearth/kernels/gemm/panel_product-inl.h"
+#include "hearth/kernels/simd/vector_tiles.h"
 #include "tests/kernels/buffers.h"
 #include "tests/kernels/emulated_tiles.h"
 #include "tests/kernels/gemm_operands.h"

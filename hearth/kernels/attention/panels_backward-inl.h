@@ -134,7 +134,8 @@ class PanelBackward {
       buffers_.minus_delta[i] =
           -dot_row(dout.data + i * head_.width, head_.row<const T>(args_.out, i, head_.width), head_.dim);
     }
-    // Up to whole panels. The packed dout is 0 there, so whatever P these queries get adds nothing.
+    // Up to whole panels. P of these queries adds nothing: the packed dout is 0 there, and steps whose P was not
+    // computed are left out (panels::Wanted).
     std::fill(buffers_.lse + length, buffers_.lse + padded(length), 0.0f);
     std::fill(buffers_.minus_delta + length, buffers_.minus_delta + padded(length), 0.0f);
   }

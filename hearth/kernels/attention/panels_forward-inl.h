@@ -92,7 +92,7 @@ HWY_NOINLINE void panels_forward_unit(const AttentionArgs& args, const Attention
   const std::int64_t key_panels = panels::panels_of(keys), dim_panels = panels::panels_of(dim);
   const float scale = args.scale * kLog2E;
   const auto buffers = attention_scratch<PanelForwardBuffers<T>>(most_keys, dim);
-  const Tiles tiles;
+  [[maybe_unused]] const Tiles tiles;
   buffers.dropout.start(head);
   HeadRows<T>{head.row<T>(args.k, 0, stride), stride, keys, dim}.pack_right(buffers.k);
   HeadRows<T>{head.row<T>(args.v, 0, stride), stride, keys, dim}.pack_right_transposed(buffers.v);

@@ -232,7 +232,7 @@ HWY_NOINLINE void gradient_block(GradientBlock block, std::int64_t keys, float s
     const F32Vec p1 = exp2_where(valid, hn::MulSub(hn::Load(f32, s + kLanes), scales, lse1));
     const __m512 slope0 = _mm512_mask3_fmadd_ps(_mm512_load_ps(dp), factors.raw, delta0.raw, low_half(kept));
     const __m512 slope1 = _mm512_mask3_fmadd_ps(_mm512_load_ps(dp + kLanes), factors.raw, delta1.raw, high_half(kept));
-    const OperandRow<T> ds(0xffffffffu, hn::Mul(p0, F32Vec{slope0}), hn::Mul(p1, F32Vec{slope1}));
+    const OperandRow<T> ds(row < keys ? 0xffffffffu : 0, hn::Mul(p0, F32Vec{slope0}), hn::Mul(p1, F32Vec{slope1}));
     OperandRow<T>(kept, p0, p1).store(block.p + row * kSide);
     ds.store(block.ds + row * kSide);
     return ds;

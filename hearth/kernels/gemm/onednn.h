@@ -6,7 +6,7 @@
 
 namespace hearth::kernels {
 
-// oneDNN's matmul on one thread and one tile. All calls of oneDNN are in gemm_onednn.cc, which compiles with versions 2
+// oneDNN's matmul on one thread and one tile. All calls of oneDNN are in onednn.cc, which compiles with versions 2
 // and 3 of its API.
 bool onednn_accepts(DType type, cpu::Isa isa);
 void onednn_gemm(std::span<const GemmArgs> matmuls);

@@ -6,8 +6,6 @@
 #include <cstdint>
 
 #include "hearth/cpu/memory.h"
-#include "hearth/kernels/gemm/panels.h"
-#include "hearth/kernels/simd/tiles.h"
 
 namespace hearth::kernels::panels {
 

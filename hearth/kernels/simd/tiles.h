@@ -22,8 +22,10 @@ constexpr LeftPanel packed_panel(DType type, const std::uint16_t* data) {
   return {data, kBlock, kTileElements, block_elements(type)};
 }
 
-// The part of a 32 x 32 block of sums that is wanted, and how many steps of its last k block count. A tile unit may
-// also compute the rest of the block, and add steps that are zero; AMX always does.
+// The part of a 32 x 32 block of sums that is wanted, and how many steps of its last k block count. AMX computes the
+// whole block with all steps. VectorTiles leaves sums beyond the wanted ones as they are, and does not read steps
+// beyond the last pair. A step that does not count is therefore zero in one operand. In the other one it is finite,
+// unless it comes from sums that were not wanted.
 struct Wanted {
   std::int64_t rows = kPanel, cols = kPanel, last_steps = kBlock;
 };
@@ -32,7 +34,7 @@ struct Wanted {
 // an object of the type lives, its thread may call
 //   multiply(type, left, right, depth, sums, pitch, accumulate, wanted)
 //       sums (32 x 32, f32, rows `pitch` apart) = [sums +] `depth` k blocks of `left` times those of the packed panel
-//       at `right`. In fp16, `left` is packed, too.
+//       at `right`; depth > 0. In fp16, `left` is packed, too.
 template <class T>
 concept TileUnit = std::default_initializable<T> &&
     requires(LeftPanel left, const std::uint16_t* right, float* sums, Wanted wanted) {

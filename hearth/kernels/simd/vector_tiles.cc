@@ -58,7 +58,7 @@ void multiply_rows(const LeftPanel& left, const std::uint16_t* right, std::int64
 
 void VectorTiles::multiply([[maybe_unused]] DType type, const LeftPanel& left, const std::uint16_t* right,
                            std::int64_t depth, float* sums, std::int64_t pitch, bool accumulate, const Wanted& wanted) {
-  assert(type == DType::bf16);
+  assert(type == DType::bf16 && depth > 0);
   const auto run = [&](auto rows, std::int64_t row) {
     const auto multiply = wanted.cols <= 16 ? multiply_rows<rows(), 1> : multiply_rows<rows(), 2>;
     LeftPanel from = left;
