@@ -12,6 +12,7 @@
 #include "hearth/kernels/attention/panels.h"
 #include "hearth/kernels/attention/panels_backward-inl.h"
 #include "hearth/kernels/attention/panels_forward-inl.h"
+#include "hearth/kernels/simd/vector_tiles.h"
 #include "tests/kernels/attention_emulated.h"
 #include "tests/kernels/emulated_tiles.h"
 
