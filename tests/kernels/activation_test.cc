@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "hearth/kernels/reference/reference.h"
 #include "tests/kernels/buffers.h"
 
@@ -72,6 +74,21 @@ TEST(Activation, BackwardIsTheDerivative) {
       activation_backward(kind, DType::f32, 1, &x, &one, &slope);
       ASSERT_NEAR((values[1] - values[0]) / (ends[1] - ends[0]), slope, 3e-4) << static_cast<int>(kind) << " at " << x;
     }
+  }
+}
+
+// fp16 rounds what is too large to an infinity.
+TEST(Activation, OfInfinitiesIsTheLimit) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const Activation kind : {Activation::gelu, Activation::gelu_tanh, Activation::relu}) {
+    const float x[2] = {-kInfinity, kInfinity}, ones[2] = {1, 1};
+    float y[2], dx[2];
+    activation_forward(kind, DType::f32, 2, x, y);
+    activation_backward(kind, DType::f32, 2, x, ones, dx);
+    EXPECT_EQ(y[0], 0);
+    EXPECT_EQ(y[1], kInfinity);
+    EXPECT_EQ(dx[0], 0);
+    EXPECT_EQ(dx[1], 1);
   }
 }
 
