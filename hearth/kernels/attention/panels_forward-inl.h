@@ -69,7 +69,8 @@ template <class T>
 struct PanelForwardBuffers {
   Panels<T> k, v;  // right: (dim, keys), (keys, dim)
   Panels<T> q, p;  // left, of 32 queries: (32, dim), (32, keys)
-  Matrix scores, out;
+  float* scores;   // of 32 queries and 32 keys each
+  Matrix out;
   float* maxima;
   PanelDropout dropout;
 
@@ -78,7 +79,7 @@ struct PanelForwardBuffers {
         v(carve_panels<T>(cutter, dim, keys)),
         q(carve_panels<T>(cutter, kSide, dim)),
         p(carve_panels<T>(cutter, kSide, keys)),
-        scores(cutter, kSide, padded(keys)),
+        scores(cutter.floats(kSide * padded(keys))),
         out(cutter, kSide, padded(dim)),
         maxima(cutter.floats(kSide * kLanes)),
         dropout(cutter, keys) {}
@@ -104,16 +105,16 @@ HWY_NOINLINE void panels_forward_unit(const AttentionArgs& args, const Attention
     for (std::int64_t j = 0; j <= key_panels; ++j) {
       if (j < key_panels)
         panels::multiply_panels<Tiles>(1, 1, dim_panels, buffers.q, buffers.k.from(j, 0),
-                                       buffers.scores.data + j * kSide, buffers.scores.pitch, false,
+                                       buffers.scores + j * kBlockScores, kSide, false,
                                        {queries, std::min(kSide, keys - j * kSide), last_of(dim)});
-      if (j > 0) fold_maxima(buffers.scores, (j - 1) * kSide, keys, buffers.maxima);
+      if (j > 0) fold_maxima(buffers.scores + (j - 1) * kBlockScores, keys - (j - 1) * kSide, j == 1, buffers.maxima);
     }
 
     const QueryMasks masks = buffers.dropout.masks(head, i, queries, kept_masks);
     float sums[kSide];
     for (std::int64_t r = 0; r < queries; ++r) {
       const float max = scale * hn::GetLane(hn::MaxOfLanes(F32(), hn::Load(F32(), buffers.maxima + r * kLanes)));
-      sums[r] = softmax_row<T>(buffers.scores.row(r), keys, scale, max, masks.data + r, masks.step,
+      sums[r] = softmax_row<T>(buffers.scores + r * kSide, keys, scale, max, masks.data + r, masks.step,
                                buffers.p.at(0, 0) + r * kSide);
       head.lse(i + r) = max * kLn2 + std::log(sums[r]);
     }

@@ -169,35 +169,38 @@ HWY_INLINE void store_rounded(const float* row, std::int64_t dim, float factor, 
   }
 }
 
-// Updates the running maxima (32 rows x 16 lanes) with up to 32 more keys of each row.
-inline HWY_NOINLINE void fold_maxima(const Matrix& scores, std::int64_t first_key, std::int64_t keys,
-                                     float* HWY_RESTRICT maxima) {
-  const __mmask32 valid = first_of_panel(keys - first_key);
-  for (std::int64_t r = 0; r < kSide; ++r, maxima += kLanes) {
-    const float* row = scores.row(r) + first_key;
-    __m512 max = first_key == 0 ? _mm512_set1_ps(-std::numeric_limits<float>::infinity()) : _mm512_load_ps(maxima);
-    max = _mm512_mask_max_ps(max, low_half(valid), _mm512_load_ps(row), max);
-    max = _mm512_mask_max_ps(max, high_half(valid), _mm512_load_ps(row + kLanes), max);
+inline constexpr std::int64_t kBlockScores = kSide * kSide;
+
+// Updates the running maxima (32 rows x 16 lanes) with a block of scores (32 x 32), whose first `keys` columns count.
+inline HWY_NOINLINE void fold_maxima(const float* block, std::int64_t keys, bool is_first, float* HWY_RESTRICT maxima) {
+  const __mmask32 valid = first_of_panel(keys);
+  for (std::int64_t r = 0; r < kSide; ++r, maxima += kLanes, block += kSide) {
+    __m512 max = is_first ? _mm512_set1_ps(-std::numeric_limits<float>::infinity()) : _mm512_load_ps(maxima);
+    max = _mm512_mask_max_ps(max, low_half(valid), _mm512_load_ps(block), max);
+    max = _mm512_mask_max_ps(max, high_half(valid), _mm512_load_ps(block + kLanes), max);
     _mm512_store_ps(maxima, max);
   }
 }
 
-// Writes 2^(scale * s - max) to a row of a left panel: zero for keys that `masks` drop, and up to whole k blocks. Bit l
-// of masks[i * mask_step] is set where key 16 * i + l is kept. Returns the sum over all keys, dropped ones included.
+// Writes 2^(scale * s - max) to a row of a left panel: zero for keys that `masks` drop, and up to whole k blocks.
+// `scores` is the row in the first of the blocks (32 x 32) that hold the scores. Bit l of masks[i * mask_step] is set
+// where key 16 * i + l is kept. Returns the sum over all keys, dropped ones included.
 template <class T>
 HWY_NOINLINE float softmax_row(const float* scores, std::int64_t keys, float scale, float max,
                                const std::uint16_t* masks, std::int64_t mask_step, std::uint16_t* to) {
   const F32 f32;
   const F32Vec scales = hn::Set(f32, scale), maxima = hn::Set(f32, max);
   F32Vec sum0 = hn::Zero(f32), sum1 = hn::Zero(f32);
-  for (std::int64_t j = 0; j < keys; j += kSide, masks += 2 * mask_step, to += panels::block_elements(dtype_of<T>)) {
-    const __mmask32 valid = first_of_panel(keys - j);
-    const F32Vec p0 = exp2_where(low_half(valid), hn::MulSub(hn::Load(f32, scores + j), scales, maxima));
-    const F32Vec p1 = exp2_where(high_half(valid), hn::MulSub(hn::Load(f32, scores + j + kLanes), scales, maxima));
+  for (; keys > 0; keys -= kSide, scores += kBlockScores) {
+    const __mmask32 valid = first_of_panel(keys);
+    const F32Vec p0 = exp2_where(low_half(valid), hn::MulSub(hn::Load(f32, scores), scales, maxima));
+    const F32Vec p1 = exp2_where(high_half(valid), hn::MulSub(hn::Load(f32, scores + kLanes), scales, maxima));
     sum0 = hn::Add(sum0, p0);
     sum1 = hn::Add(sum1, p1);
     const auto kept = static_cast<__mmask32>(masks[mask_step]) << 16 | masks[0];
     OperandRow<T>(kept, p0, p1).store(to);
+    masks += 2 * mask_step;
+    to += panels::block_elements(dtype_of<T>);
   }
   return hn::GetLane(hn::SumOfLanes(f32, hn::Add(sum0, sum1)));
 }
