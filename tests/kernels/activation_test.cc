@@ -99,6 +99,12 @@ TEST(Activation, KeepsNan) {
     activation_forward(kind, DType::f32, 2, x, y);
     EXPECT_TRUE(std::isnan(y[0]));
     EXPECT_FALSE(std::isnan(y[1]));
+    if (kind == Activation::none || kind == Activation::relu) continue;  // their derivatives do not read the number
+    const float ones[2] = {1, 1};
+    float dx[2];
+    activation_backward(kind, DType::f32, 2, x, ones, dx);
+    EXPECT_TRUE(std::isnan(dx[0]));
+    EXPECT_FALSE(std::isnan(dx[1]));
   }
 }
 

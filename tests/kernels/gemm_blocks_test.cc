@@ -107,12 +107,12 @@ TEST_F(GemmBlocks, ALinearLayerWithAnActivationHasTheSameBits) {
     }
 }
 
-// Rows may become blocks and blocks rows.
+// Rows may become blocks and blocks rows. The activation's output, too, has the same bits.
 TEST_F(GemmBlocks, TheGradientThroughAnActivationHasTheSameBits) {
   constexpr std::int64_t n = 96, k = 32;
   for (const RunMatmuls run : runs())
     for (const std::int64_t m : kRowCounts) {
-      Both dy(m, k, 1), dx(m, n, 2), at(m, n, 3);
+      Both dy(m, k, 1), dx(m, n, 2), at(m, n, 3), output(m, n, 5);
       Buffer weight(DType::bf16, k * n, 4);
       GemmArgs args = matmul(m, n, k);
       args.a = dy.rows.data();
@@ -120,12 +120,15 @@ TEST_F(GemmBlocks, TheGradientThroughAnActivationHasTheSameBits) {
       args.activation = Activation::gelu;
       args.c = dx.rows.data();
       args.slope_at = at.rows.data();
+      args.activated = output.rows.data();
       run({&args, 1});
       args.c = dx.blocks.data();
       args.slope_at = at.blocks.data();
+      args.activated = output.blocks.data();
       args.c_layout = Layout::blocks;
       run({&args, 1});
       dx.expect_equal("rows to blocks");
+      output.expect_equal("the activation's output");
 
       args.a = dy.blocks.data();
       args.a_layout = Layout::blocks;
@@ -133,6 +136,7 @@ TEST_F(GemmBlocks, TheGradientThroughAnActivationHasTheSameBits) {
       Buffer result(DType::bf16, m * n);
       args.c = result.data();
       args.slope_at = at.rows.data();
+      args.activated = nullptr;
       run({&args, 1});
       EXPECT_EQ(result, dx.rows) << "blocks to rows, " << m << " rows";
     }

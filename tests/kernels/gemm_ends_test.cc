@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <string>
 #include <vector>
 
@@ -17,22 +14,6 @@
 
 namespace hearth::kernels {
 namespace {
-
-double activated(Activation activation, double x) {
-  switch (activation) {
-    case Activation::none:
-      return x;
-    case Activation::gelu:
-      return x * 0.5 * (1 + std::erf(x / std::numbers::sqrt2));
-    case Activation::gelu_tanh:
-      return x * 0.5 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-    case Activation::relu:
-      return std::max(x, 0.0);
-    case Activation::tanh:
-      return std::tanh(x);
-  }
-  return kNaN;
-}
 
 // The epilogue after the sum: bias, activation, the value before it, rounding.
 struct End {
@@ -52,6 +33,18 @@ std::vector<End> ends() {
           ends.push_back({c_type, activation, bias, before, false});
     }
   return ends;
+}
+
+// output = f(input), in exactly the bits of activation_forward.
+void expect_activated(const Matrix& output, const Matrix& input, const Size& size, Activation activation) {
+  for (std::int64_t i = 0; i < size.m; ++i)
+    for (std::int64_t j = 0; j < size.n; ++j) {
+      Buffer value(input.type(), 1);
+      value.set(0, input.at(i, j));
+      activation_forward(activation, input.type(), 1, value.data(), value.data());
+      ASSERT_EQ(output.at(i, j), value.at(0)) << "activation " << static_cast<int>(activation) << " of row " << i;
+    }
+  EXPECT_TRUE(output.surroundings_intact());
 }
 
 void expect_end(const GemmImpl& impl, Operands& operands, const Sums& sums, const End& end) {
@@ -77,10 +70,22 @@ void expect_end(const GemmImpl& impl, Operands& operands, const Sums& sums, cons
     return sums.value[i * size.n + j] + (end.bias ? bias.at(j) : 0.0);
   };
   const double error = term_error(impl, operands.type);
-  expect_result(c, size, sums, error, end.c_type, what, [&](std::int64_t i, std::int64_t j) {
-    return activated(end.activation, sum(i, j)) + (end.accumulate ? old.at(i, j) : 0.0);
-  });
-  if (end.before) expect_result(before, size, sums, error, end.c_type, what + ", before it", sum);
+  if (end.activation == Activation::none) {
+    expect_result(c, size, sums, error, end.c_type, what,
+                  [&](std::int64_t i, std::int64_t j) { return sum(i, j) + (end.accumulate ? old.at(i, j) : 0.0); });
+    EXPECT_TRUE(!end.before || before == c) << what;
+    return;
+  }
+  // Where the value before the activation is not asked for, the output has the same bits as where it is.
+  Matrix asked_for = old;
+  if (!end.before) {
+    args.c = asked_for.data();
+    args.before_activation = before.data();
+    gemm_with(impl, {&args, 1});
+    EXPECT_TRUE(c == asked_for) << what;
+  }
+  expect_result(before, size, sums, error, end.c_type, what + ", before it", sum);
+  expect_activated(c, before, size, end.activation);
 }
 
 TEST(GemmEnds, EveryEndOfAProductIsRight) {
@@ -95,7 +100,8 @@ TEST(GemmEnds, EveryEndOfAProductIsRight) {
       }
 }
 
-// The gradient of an activation's output becomes that of its input.
+// The gradient of an activation's output becomes that of its input. The output itself is not wanted, goes into an array
+// of its own or takes the place of the input.
 TEST(GemmEnds, MultipliesByTheSlopeOfAnActivation) {
   const OneThread one_thread;
   for (const DType type : kFormats)
@@ -112,12 +118,22 @@ TEST(GemmEnds, MultipliesByTheSlopeOfAnActivation) {
             args.c = c.data();
             args.ldc = c.ld();
             args.activation = activation;
-            args.slope_at = at.data();
+            Matrix input = at, output(c_type, size.m, size.n, 5), without = c;
+            args.slope_at = input.data();
             gemm_with(impl, {&args, 1});
+            EXPECT_TRUE(input == at) << operands.describe(impl);
+            args.c = without.data();
+            args.activated = output.data();
+            gemm_with(impl, {&args, 1});
+            expect_activated(output, at, size, activation);
+            EXPECT_TRUE(input == at && without == c) << operands.describe(impl);
+            args.activated = input.data();
+            gemm_with(impl, {&args, 1});
+            EXPECT_TRUE(input == output && without == c) << operands.describe(impl);
             const auto slope = [&](double x) {
-              const float input = static_cast<float>(x), one = 1;
+              const float number = static_cast<float>(x), one = 1;
               float result = 0;
-              activation_backward(activation, DType::f32, 1, &input, &one, &result);
+              activation_backward(activation, DType::f32, 1, &number, &one, &result);
               return double{result};
             };
             expect_result(

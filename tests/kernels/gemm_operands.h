@@ -38,6 +38,7 @@ class Matrix {
       if (i / ld_ >= rows || i % ld_ >= cols) buffer_.set(i, kNaN);
   }
 
+  DType type() const { return buffer_.type(); }
   std::int64_t ld() const { return ld_; }
   void* data() { return buffer_.data(); }
   Buffer& buffer() { return buffer_; }

@@ -69,7 +69,7 @@ template <class T>
 struct PanelForwardBuffers {
   Panels<T> k, v;  // right: (dim, keys), (keys, dim)
   Panels<T> q, p;  // left, of 32 queries: (32, dim), (32, keys)
-  float* scores;   // of 32 queries and 32 keys each
+  float* scores;   // blocks of 32 queries x 32 keys, one after the other
   Matrix out;
   float* maxima;
   PanelDropout dropout;

@@ -59,6 +59,7 @@ void gemm_with(const GemmImpl& impl, std::span<const GemmArgs> matmuls) {
     assert(args.type == matmuls.front().type);
     assert(!(args.accumulate && args.activation != Activation::none));
     assert(args.slope_at == nullptr || (!args.accumulate && args.bias == nullptr && args.before_activation == nullptr));
+    assert(args.activated == nullptr || args.slope_at != nullptr);
     assert(args.a_sums == nullptr || args.a_transposed);
     assert(args.c_squares == nullptr || is_weight_grad(args));
     assert(args.b_layout == Layout::rows || is_weight_grad(args));

@@ -29,12 +29,14 @@ struct GemmArgs {
   void* c = nullptr;
   std::int64_t ldc = 0;
   bool accumulate = false;
-  const float* bias = nullptr;  // (n)
-  Activation activation = Activation::none;
-  void* before_activation = nullptr;  // (m, n) of c_type and ldc: A B + bias, kept for backward; may be null
+  const float* bias = nullptr;               // (n)
+  Activation activation = Activation::none;  // of A B + bias as rounded to c_type
+  void* before_activation = nullptr;         // (m, n) of c_type and ldc: A B + bias, kept for backward; may be null
   // (m, n) of c_type and ldc: C = A B times the activation's derivative here, and nothing else: A B is the gradient of
   // the activation's output, C that of its input. Null: A B is what the activation is applied to.
   const void* slope_at = nullptr;
+  // (m, n) of c_type and ldc, only with slope_at: receives the activation of slope_at, and may lie where that does.
+  void* activated = nullptr;       // null: not wanted
   const void* packed_b = nullptr;  // B as the implementation's `pack` made it; then b is not read
   // (m), where A is transposed: the sums of A over k. If C is the gradient of a weight, this is that of its bias.
   float* a_sums = nullptr;  // null: not wanted
@@ -42,9 +44,9 @@ struct GemmArgs {
   bool non_temporal = false;  // nothing reads C soon, and it has kLargeBytes: use non-temporal stores, where possible
   // The sum of squares of C, as it is stored, in f64; only for weight gradients (is_weight_grad).
   double* c_squares = nullptr;  // null: not wanted
-  // Layouts of A and B as they are stored; c_layout is also that of before_activation and slope_at. Blocks are allowed
-  // where takes_blocks() is true; lda, ldb or ldc is then the number of columns, a multiple of kBlockSide. B may be in
-  // blocks only in a weight gradient, C only outside of one.
+  // Layouts of A and B as they are stored; c_layout is also that of before_activation, slope_at and activated. Blocks
+  // are allowed where takes_blocks() is true; lda, ldb or ldc is then the number of columns, a multiple of kBlockSide.
+  // B may be in blocks only in a weight gradient, C only outside of one.
   Layout a_layout = Layout::rows, b_layout = Layout::rows, c_layout = Layout::rows;
 };
 

@@ -91,6 +91,7 @@ void finish_block(const GemmArgs& args, std::int64_t row, std::int64_t col, std:
   end.y = at(args.c);
   end.before = at(args.before_activation);
   end.slope_at = at(const_cast<void*>(args.slope_at));
+  end.activated = at(args.activated);
   end.ldy = in_blocks ? kBlockSide : args.ldc;
   end.accumulate = args.accumulate;
   finish_tile(end, rows, cols, sums, ld);

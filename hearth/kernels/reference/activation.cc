@@ -63,7 +63,7 @@ void finish_tile(const TileEnd& end, std::int64_t rows, std::int64_t cols, const
       const std::int64_t at = row * end.ldy + col;
       const float before = tile[row * ld + col] + (end.bias != nullptr ? end.bias[col] : 0.0f);
       if (end.before != nullptr) set(end.type, end.before, at, before);
-      const double y = value(end.activation, before);
+      const double y = end.activation == Activation::none ? before : value(end.activation, as_stored(end.type, before));
       set(end.type, end.y, at, end.accumulate ? get(end.type, end.y, at) + y : y);
     }
   }

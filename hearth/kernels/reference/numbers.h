@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "hearth/base/check.h"
@@ -36,6 +37,13 @@ inline void set(DType type, void* data, std::int64_t i, double value) {
     default:
       fail("[reference] kernels do not compute in {}; use fp32, bf16 or fp16", name_of(type));
   }
+}
+
+// What an array of dtype `type` would hold of a value.
+inline double as_stored(DType type, double value) {
+  alignas(float) std::byte element[sizeof(float)];  // the largest of these dtypes
+  set(type, element, 0, value);
+  return get(type, element, 0);
 }
 
 }  // namespace hearth::kernels::reference

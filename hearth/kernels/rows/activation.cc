@@ -6,6 +6,8 @@
 // After simd.h.
 #include <hwy/foreach_target.h>
 
+#include <type_traits>
+
 #include "hearth/cpu/parallel.h"
 #include "hearth/kernels/rows/activation-inl.h"
 #include "hearth/kernels/simd/chunks.h"
@@ -30,11 +32,14 @@ void forward_elements(Activation kind, DType type, std::int64_t begin, std::int6
   });
 }
 
+// dx = dy * f'(x) and, unless `activated` is null, activated = f(x). The result may lie where its operand does.
 template <class T, class Dy, class F>
-HWY_INLINE void backward_range(F f, std::int64_t n, const T* x, const Dy* dy, T* dx) {
+HWY_INLINE void backward_range(F f, std::int64_t n, const T* x, const Dy* dy, T* dx, T* activated = nullptr) {
   const F32 d;
   for_vectors(d, n, [&](std::int64_t i, auto lanes) HWY_ATTR {
-    lanes.store(d, hn::Mul(lanes.load(d, dy + i), f.slope(d, lanes.load(d, x + i))), dx + i);
+    const auto at = lanes.load(d, x + i);
+    lanes.store(d, hn::Mul(lanes.load(d, dy + i), f.slope(d, at)), dx + i);
+    if (activated != nullptr) lanes.store(d, f.value(d, at), activated + i);
   });
 }
 
@@ -55,6 +60,7 @@ HWY_INLINE void finish_row(F f, const TileEnd& end, std::int64_t cols, const flo
   for_vectors(d, cols, [&](std::int64_t i, auto lanes) HWY_ATTR {
     auto v = lanes.load(d, tile + i);
     if (end.bias != nullptr) v = hn::Add(v, lanes.load(d, end.bias + i));
+    if constexpr (!std::is_same_v<F, Identity>) v = as_stored(d, v, y);
     if (before != nullptr) lanes.store(d, v, before + i);
     v = f.value(d, v);
     if (end.accumulate) v = hn::Add(lanes.load(d, y + i), v);
@@ -68,12 +74,15 @@ HWY_INLINE void finish_all_rows(F f, const TileEnd& end, std::int64_t rows, std:
   T* const y = static_cast<T*>(end.y);
   T* const before = static_cast<T*>(end.before);
   const T* const slope_at = static_cast<const T*>(end.slope_at);
+  T* const activated = static_cast<T*>(end.activated);
+  const auto row_of = [&](auto* matrix, std::int64_t row) {
+    return matrix == nullptr ? nullptr : matrix + row * end.ldy;
+  };
   for (std::int64_t row = 0; row < rows; ++row)
     if (slope_at != nullptr)
-      backward_range(f, cols, slope_at + row * end.ldy, tile + row * ld, y + row * end.ldy);
+      backward_range(f, cols, row_of(slope_at, row), tile + row * ld, row_of(y, row), row_of(activated, row));
     else
-      finish_row(f, end, cols, tile + row * ld, y + row * end.ldy,
-                 before == nullptr ? nullptr : before + row * end.ldy);
+      finish_row(f, end, cols, tile + row * ld, row_of(y, row), row_of(before, row));
 }
 
 void finish_rows(const TileEnd& end, std::int64_t rows, std::int64_t cols, const float* tile, std::int64_t ld) {

@@ -140,6 +140,25 @@ HWY_INLINE void store_from_f32(D d, hn::Vec<D> v, Float16* p) {
   hn::StoreU(round_to_f16(d, v), HalfBitsOf<D>(), bits_of(p));
 }
 
+// What an array of the pointer's dtype would hold of v.
+template <class D>
+HWY_INLINE hn::Vec<D> as_stored(D, hn::Vec<D> v, const float*) {
+  return v;
+}
+template <class D>
+HWY_INLINE hn::Vec<D> as_stored(D d, hn::Vec<D> v, const BFloat16*) {
+  return widen_bf16(d, round_to_bf16(d, v));
+}
+#if HWY_TARGET == HWY_AVX3
+HWY_INLINE hn::Vec<F32> as_stored(F32 d, hn::Vec<F32> v, const NativeBFloat16*) {
+  return widen_bf16(d, round_to_native_bf16(v));
+}
+#endif
+template <class D>
+HWY_INLINE hn::Vec<D> as_stored(D d, hn::Vec<D> v, const Float16*) {
+  return widen_f16(d, round_to_f16(d, v));
+}
+
 // The first n elements (n <= lanes), zero in the other lanes; memory beyond them is not touched.
 template <class D>
 HWY_INLINE hn::Vec<D> load_n(D d, const float* p, std::size_t n) {
