@@ -68,9 +68,9 @@ TransformerEncoderLayer TransformerEncoderLayer::again(const ParameterScope& at)
 }
 
 Var TransformerEncoderLayer::operator()(ops::Context& ctx, const Var& x) const {
-  const Var qkv = ops::linear(ctx, x, *qkv_weight_, qkv_bias_);                                           // (T, 3 H)
-  const Var mixed = ops::attention(ctx, qkv, config_.heads, config_.attention_dropout, attention_site_);  // (T, H)
-  Var projected = attention_output_(ctx, mixed);                                                          // (T, H)
+  const Var mixed = ops::attention(ctx, ops::linear(ctx, x, *qkv_weight_, qkv_bias_),  // of (T, 3 H)
+                                   config_.heads, config_.attention_dropout, attention_site_);
+  Var projected = attention_output_(ctx, mixed);  // (T, H)
   const float attention_dropout = config_.attention_output_dropout ? config_.hidden_dropout : 0;
   const Var attended = attention_norm_(ctx, std::move(projected), x, attention_dropout, attention_output_site_);
   Var transformed = ops::feed_forward(ctx, attended, intermediate_.parameters(), config_.activation,
