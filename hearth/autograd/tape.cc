@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-void Var::throw_undefined() {
+void GradientEdge::throw_undefined() {
   fail("[Var] read before it has a value; a model's loss has none if the batch has no labels");
 }
 
@@ -25,23 +25,18 @@ Tape& Var::require_tape() const {
 
 void Var::backward(float loss_grad) const { require_tape().backward(*this, loss_grad); }
 
-bool Var::is_last_holder() const {
-  const long holders = tape() == nullptr ? 1 : 2;  // the tape has one entry per value
-  return state_.use_count() == holders && value().is_only_view();
-}
-
 void Tape::use(Parameter& parameter) {
   ++use_count_;
   const auto [use, is_first] = used_.try_emplace(&parameter);
   use->second.add_all();
-  if (is_first) entries_.push_back({Var(), nullptr, &parameter});
+  if (is_first) entries_.push_back({GradientEdge(), nullptr, &parameter});
 }
 
 void Tape::use(Parameter& embedding, std::span<const std::int32_t> rows) {
   ++use_count_;
   const auto [use, is_first] = used_.try_emplace(&embedding, RowSet::none(embedding.shape[0]));
   use->second.add(rows);
-  if (is_first) entries_.push_back({Var(), nullptr, &embedding});
+  if (is_first) entries_.push_back({GradientEdge(), nullptr, &embedding});
 }
 
 void Tape::check_belongs(const ParameterStore& store) const {
@@ -90,8 +85,8 @@ void Tape::backward_from(const Var& value, Tensor dvalue, const GradReady& ready
     entries.pop_back();
     if (entry.parameter != nullptr) {
       if (ready) ready(*entry.parameter);
-    } else if (entry.var.grad().defined()) {
-      entry.node->backward(std::move(entry.var.grad()));
+    } else if (entry.output.grad().defined()) {
+      entry.node->backward(std::move(entry.output.grad()));
     }
   }
   pass->stage = TapePass::Stage::over;

@@ -25,38 +25,30 @@ struct TapePass {
   Stage stage = Stage::forward;
 };
 
-// A value of a forward pass and, during backward, the gradient accumulated for it.
-class HEARTH_API Var {
+// Where backward adds up the gradient of a value. It knows the shape and dtype of the value but does not keep it alive:
+// an op's backward captures the edges of its inputs and, of the values, only those Tensors that it reads.
+class HEARTH_API GradientEdge {
  public:
-  Var() = default;
-  explicit Var(Tensor value, bool needs_grad = false) : Var(std::move(value), needs_grad, nullptr) {}
+  GradientEdge() = default;
 
   bool defined() const { return state_ != nullptr; }
-  const Tensor& value() const { return state().value; }
   bool needs_grad() const { return state().needs_grad; }
-  // Undefined until the first contribution. No two Vars share the memory of a gradient, so a node may work in place.
+  const Shape& shape() const { return state().shape; }
+  DType type() const { return state().type; }
+  // Undefined until the first contribution. No two edges share the memory of a gradient, so a node may work in place.
   Tensor& grad() const { return state().grad; }
-
-  // The tape that backward of this value will run; null where there is none.
-  Tape* tape() const { return defined() && state_->pass != nullptr ? state_->pass->tape : nullptr; }
-  // The same; where there is none, an Error says why.
-  Tape& require_tape() const;
-  // Computes the gradients of this value, one number, by every parameter that it depends on, times `loss_grad`.
-  void backward(float loss_grad = 1) const;
-
-  // Whether nobody but this Var and the tape's entry will read the value, so that an op may overwrite its memory.
-  bool is_last_holder() const;
 
  private:
   friend class Tape;
+  friend class Var;
   struct State {
-    Tensor value, grad;
+    Shape shape;
+    DType type = DType::f32;
     bool needs_grad = false;
     std::shared_ptr<const TapePass> pass;  // null if no tape recorded the value
+    Tensor grad = {};
   };
 
-  Var(Tensor value, bool needs_grad, std::shared_ptr<const TapePass> pass)
-      : state_(std::make_shared<State>(State{std::move(value), {}, needs_grad, std::move(pass)})) {}
   State& state() const {
     if (state_ == nullptr) [[unlikely]]
       throw_undefined();
@@ -65,6 +57,40 @@ class HEARTH_API Var {
   [[noreturn]] static void throw_undefined();
 
   std::shared_ptr<State> state_;
+};
+
+// A value of a forward pass and its edge. Copies share both.
+class HEARTH_API Var : public GradientEdge {
+ public:
+  Var() = default;
+  explicit Var(Tensor value, bool needs_grad = false) : Var(std::move(value), needs_grad, nullptr) {}
+
+  const Tensor& value() const {
+    if (!defined()) [[unlikely]]
+      throw_undefined();
+    return value_;
+  }
+  const GradientEdge& edge() const { return *this; }
+
+  // The tape that backward of this value will run; null where there is none.
+  Tape* tape() const { return defined() && state().pass != nullptr ? state().pass->tape : nullptr; }
+  // The same; where there is none, an Error says why.
+  Tape& require_tape() const;
+  // Computes the gradients of this value, one number, by every parameter that it depends on, times `loss_grad`.
+  void backward(float loss_grad = 1) const;
+
+  // Whether nobody but this Var will read the value, so that an op may overwrite its memory. A backward that reads a
+  // value captures its Tensor, which counts; a bare pointer does not.
+  bool is_last_holder() const { return value().is_only_view(); }
+
+ private:
+  friend class Tape;
+
+  Var(Tensor value, bool needs_grad, std::shared_ptr<const TapePass> pass) : value_(std::move(value)) {
+    state_ = std::make_shared<State>(State{value_.shape(), value_.type(), needs_grad, std::move(pass)});
+  }
+
+  Tensor value_;
 };
 
 // One operation of a forward pass. It holds what backward needs and adds to the gradients of its inputs.
@@ -78,9 +104,9 @@ using GradReady = std::function<void(Parameter&)>;
 
 // A forward pass in the order it ran. A parameter is noted at its first use. Backward walks the entries from last to
 // first: when it reaches that note, every use of the parameter is done, its gradient is complete and `ready` is called.
-// Activations are freed as the walk passes. Only operations that lie between a trainable parameter and the loss are
-// recorded: ops ask Context::needs_grad, so backward ends where nothing below needs a gradient. After backward the tape
-// is good for another pass.
+// The tape keeps the activations that backward reads, and no others; they are freed as the walk passes. Only operations
+// that lie between a trainable parameter and the loss are recorded: ops ask Context::needs_grad, so backward ends where
+// nothing below needs a gradient. After backward the tape is good for another pass.
 class HEARTH_API Tape {
  public:
   Tape() = default;
@@ -108,7 +134,7 @@ class HEARTH_API Tape {
   Var record(Tensor value, Backward backward) {
     if (paused_) return Var(std::move(value));
     Var var(std::move(value), true, pass_);
-    entries_.push_back({var, std::make_unique<NodeOf<Backward>>(std::move(backward)), nullptr});
+    entries_.push_back({var.edge(), std::make_unique<NodeOf<Backward>>(std::move(backward)), nullptr});
     return var;
   }
 
@@ -142,7 +168,7 @@ class HEARTH_API Tape {
     Backward function_;
   };
   struct Entry {
-    Var var;
+    GradientEdge output;
     std::unique_ptr<Node> node;
     Parameter* parameter = nullptr;  // a note of first use, without a node
   };

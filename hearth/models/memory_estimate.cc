@@ -72,12 +72,10 @@ double attention_masks(const nn::TransformerConfig& config, const MemoryPlan& pl
   return per_sequence * static_cast<double>(plan.tokens) / static_cast<double>(plan.longest);
 }
 
-// How many linear layers of an encoder layer keep a copy of their input; all of them have `hidden` inputs.
-double copied_inputs(const nn::TransformerConfig& config, const MemoryPlan& plan) {
-  const auto copies = [&](std::int64_t outputs) {
-    return ops::copies_input(plan.dtype, plan.tokens, config.hidden, outputs) ? 1.0 : 0.0;
-  };
-  return copies(3 * config.hidden) + copies(config.hidden) + copies(config.intermediate);
+// Whether the matmul after attention keeps a copy of its input, beside the one that attention keeps. Other layers keep
+// either their input or a copy of it.
+bool copies_mixed(const nn::TransformerConfig& config, const MemoryPlan& plan) {
+  return ops::copies_input(plan.dtype, plan.tokens, config.hidden, config.hidden);
 }
 
 // Bytes of the activations of a pass.
@@ -92,8 +90,9 @@ class Activations {
         embedded_(bytes_of(config_.embedding_width())),
         hidden_(bytes_of(config_.hidden)),
         wide_(bytes_of(config_.intermediate)),
+        kept_wide_(ops::computes_activation_again(plan.tokens) ? wide_ : 2 * wide_),
         attention_masks_(attention_masks(config_, plan)),
-        copied_inputs_(copied_inputs(config_, plan) * hidden_) {}
+        copied_mixed_(copies_mixed(config_, plan) ? hidden_ : 0) {}
 
   double peak() const {
     const auto layers = static_cast<double>(model_.layers_in_backward());
@@ -109,17 +108,17 @@ class Activations {
   }
   double norm_statistics() const { return 2 * tokens_ * kFloat; }
   double embeddings() const {
-    const double sum_and_normed = 2 * embedded_, dropped = config_.hidden_dropout > 0 ? embedded_ : 0;
+    const double sum = embedded_, result = embedded_;
     const double projected = config_.embedding > 0 ? hidden_ : 0;
-    return sum_and_normed + dropped + projected + norm_statistics();
+    return sum + result + projected + norm_statistics();
   }
   double layer() const {
     const double query_key_value = 3 * hidden_, mixed = hidden_, projected = hidden_, attended = hidden_;
-    const double widened = 2 * wide_;  // before and after the activation
+    const double widened = kept_wide_;  // before the activation and, unless backward computes it again, behind it
     const double narrowed = hidden_, result = hidden_;
     const double log_sums = tokens_ * static_cast<double>(config_.heads) * kFloat;
     return query_key_value + mixed + log_sums + attention_masks_ + projected + attended + widened + narrowed + result +
-           copied_inputs_ + 2 * norm_statistics();
+           copied_mixed_ + 2 * norm_statistics();
   }
   // A layer that backward does not reach keeps nothing; of its values, queries, keys and values die first.
   double passing_layer() const { return 5 * hidden_ + wide_; }
@@ -146,7 +145,7 @@ class Activations {
   const nn::TransformerConfig& config_;
   DType dtype_;
   bool checkpointed_;
-  double tokens_, embedded_, hidden_, wide_, attention_masks_, copied_inputs_;
+  double tokens_, embedded_, hidden_, wide_, kept_wide_, attention_masks_, copied_mixed_;
 };
 
 constexpr double kTile = 256;

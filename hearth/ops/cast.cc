@@ -17,7 +17,7 @@ Var cast(Context& ctx, const Var& x, DType type) {
   check_floats("cast", Tensor({0}, type));
   if (x.value().type() == type) return x;
   return ctx.record({"cast", {x}}, in_dtype(x.value(), type),
-                    [x](Tensor dy) { add_grad(x, in_dtype(std::move(dy), x.value().type())); });
+                    [x = x.edge()](Tensor dy) { add_grad(x, in_dtype(std::move(dy), x.type())); });
 }
 
 }  // namespace hearth::ops

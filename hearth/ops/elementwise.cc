@@ -25,31 +25,35 @@ Tensor scaled(const Tensor& x, float factor) {
 
 Var add(Context& ctx, const Var& a, const Var& b) {
   check_same("add", a.value(), b.value());
-  return ctx.record({"add", {a, b}}, pairwise(Pairwise::sum, a.value(), b.value()), [a, b](Tensor dy) {
-    if (a.needs_grad()) add_grad(a, b.needs_grad() ? scaled(dy, 1) : dy);
-    if (b.needs_grad()) add_grad(b, std::move(dy));
-  });
+  return ctx.record({"add", {a, b}}, pairwise(Pairwise::sum, a.value(), b.value()),
+                    [a = a.edge(), b = b.edge()](Tensor dy) {
+                      if (a.needs_grad()) add_grad(a, b.needs_grad() ? scaled(dy, 1) : dy);
+                      if (b.needs_grad()) add_grad(b, std::move(dy));
+                    });
 }
 
 Var subtract(Context& ctx, const Var& a, const Var& b) {
   check_same("subtract", a.value(), b.value());
-  return ctx.record({"subtract", {a, b}}, pairwise(Pairwise::difference, a.value(), b.value()), [a, b](Tensor dy) {
-    if (b.needs_grad()) add_grad(b, scaled(dy, -1));
-    if (a.needs_grad()) add_grad(a, std::move(dy));
-  });
+  return ctx.record({"subtract", {a, b}}, pairwise(Pairwise::difference, a.value(), b.value()),
+                    [a = a.edge(), b = b.edge()](Tensor dy) {
+                      if (b.needs_grad()) add_grad(b, scaled(dy, -1));
+                      if (a.needs_grad()) add_grad(a, std::move(dy));
+                    });
 }
 
 Var multiply(Context& ctx, const Var& a, const Var& b) {
   check_same("multiply", a.value(), b.value());
-  return ctx.record({"multiply", {a, b}}, pairwise(Pairwise::product, a.value(), b.value()), [a, b](const Tensor& dy) {
-    if (a.needs_grad()) add_grad(a, pairwise(Pairwise::product, dy, b.value()));
-    if (b.needs_grad()) add_grad(b, pairwise(Pairwise::product, dy, a.value()));
-  });
+  const Tensor left = value_for_grad_of(b, a), right = value_for_grad_of(a, b);
+  return ctx.record({"multiply", {a, b}}, pairwise(Pairwise::product, a.value(), b.value()),
+                    [a = a.edge(), b = b.edge(), left, right](const Tensor& dy) {
+                      if (a.needs_grad()) add_grad(a, pairwise(Pairwise::product, dy, right));
+                      if (b.needs_grad()) add_grad(b, pairwise(Pairwise::product, dy, left));
+                    });
 }
 
 Var scale(Context& ctx, const Var& x, float factor) {
   check_floats("scale", x.value());
-  return ctx.record({"scale", {x}}, scaled(x.value(), factor), [x, factor](Tensor dy) {
+  return ctx.record({"scale", {x}}, scaled(x.value(), factor), [x = x.edge(), factor](Tensor dy) {
     kernels::scale(dy.type(), dy.size(), factor, dy.raw(), dy.raw());
     add_grad(x, std::move(dy));
   });

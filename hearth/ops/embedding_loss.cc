@@ -21,12 +21,12 @@ Tensor scalar(double value) {
 
 // The gradients were computed together with the loss; backward only scales them.
 Var recorded(Context& ctx, double loss, std::vector<Var> inputs, std::vector<Tensor> gradients) {
-  return ctx.record({"loss", inputs}, scalar(loss), [inputs, gradients](const Tensor& dloss) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i].needs_grad()) continue;
+  return ctx.record({"loss", inputs}, scalar(loss), [edges = edges_of(inputs), gradients](const Tensor& dloss) {
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      if (!edges[i].needs_grad()) continue;
       const Tensor& gradient = gradients[i];
       kernels::scale(DType::f32, gradient.size(), dloss.item(), gradient.raw(), gradient.raw());
-      add_grad(inputs[i], gradient);
+      add_grad(edges[i], gradient);
     }
   });
 }

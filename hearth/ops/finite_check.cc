@@ -51,15 +51,16 @@ void FiniteCheck::look_at(const Op& op, const Tensor& output) {
   if (found_.empty()) found_ = fmt::format("{} in the output of {}", kind_of(output), place_of(op));
 }
 
-void FiniteCheck::look_at_gradients(const Op& op, const std::string& place) {
+void FiniteCheck::look_at_gradients(const std::vector<GradientEdge>& inputs, const std::vector<Parameter*>& parameters,
+                                    const std::string& place) {
   const auto look = [&](const Tensor& gradient) {
     if (found_.empty() && gradient.defined() && !is_finite(gradient))
       found_ = fmt::format("{} in the gradients of {}", kind_of(gradient), place);
   };
   if (scope_ == Scope::values || !found_.empty()) return;
-  for (const Var& input : op.inputs)
+  for (const GradientEdge& input : inputs)
     if (input.defined()) look(input.grad());
-  for (const Parameter* parameter : op.parameters)
+  for (const Parameter* parameter : parameters)
     if (parameter != nullptr && parameter->trainable) look(parameter->grad);
 }
 

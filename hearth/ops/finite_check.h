@@ -7,6 +7,7 @@
 
 #include "hearth/autograd/tape.h"
 #include "hearth/base/api.h"
+#include "hearth/ops/grad.h"
 
 namespace hearth::ops {
 
@@ -29,9 +30,10 @@ class HEARTH_API FiniteCheck {
   // `backward` of the op, which it then looks at.
   template <class Backward>
   auto checked(const Op& op, Backward backward) {
-    return [this, op, place = place_of(op), backward = std::move(backward)](Tensor dy) mutable {
+    return [this, inputs = edges_of(op.inputs), parameters = op.parameters, place = place_of(op),
+            backward = std::move(backward)](Tensor dy) mutable {
       backward(std::move(dy));
-      look_at_gradients(op, place);
+      look_at_gradients(inputs, parameters, place);
     };
   }
 
@@ -39,7 +41,8 @@ class HEARTH_API FiniteCheck {
   const std::string& found() const { return found_; }
 
  private:
-  void look_at_gradients(const Op& op, const std::string& place);
+  void look_at_gradients(const std::vector<GradientEdge>& inputs, const std::vector<Parameter*>& parameters,
+                         const std::string& place);
   // The op with the layer that it belongs to: that of its parameters, or of the last parameters before it.
   std::string place_of(const Op& op) const;
 

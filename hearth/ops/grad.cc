@@ -6,9 +6,9 @@
 
 namespace hearth::ops {
 
-GradTarget grad_target(const Var& x) {
+GradTarget grad_target(const GradientEdge& x) {
   const bool accumulate = x.grad().defined();
-  if (!accumulate) x.grad() = Tensor(x.value().shape(), x.value().type());
+  if (!accumulate) x.grad() = Tensor(x.shape(), x.type());
   return {x.grad(), accumulate};
 }
 
@@ -26,10 +26,9 @@ Tensor grad_target(Parameter& embedding, std::span<const std::int32_t> rows) {
   return embedding.grad;
 }
 
-void add_grad(const Var& x, Tensor dx) {
-  check(dx.shape() == x.value().shape() && dx.type() == x.value().type(),
-        "[add_grad] a gradient {} {} of a value {} {}", name_of(dx.type()), dx.shape().to_string(),
-        name_of(x.value().type()), x.value().shape().to_string());
+void add_grad(const GradientEdge& x, Tensor dx) {
+  check(dx.shape() == x.shape() && dx.type() == x.type(), "[add_grad] a gradient {} {} of a value {} {}",
+        name_of(dx.type()), dx.shape().to_string(), name_of(x.type()), x.shape().to_string());
   if (!x.grad().defined()) {
     x.grad() = std::move(dx);
   } else {

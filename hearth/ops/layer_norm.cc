@@ -53,29 +53,30 @@ Var layer_norm(Context& ctx, Var x, const Var& residual, Parameter& gamma, Param
   kernels::layer_norm_forward(args);
 
   const Op op{"layer norm", {x, residual}, {&gamma, &beta}};
-  return ctx.record(op, y, [x, z, residual, &gamma, &beta, args, rows, mean, rstd](Tensor dy) {
-    const Span backward_span("layer norm backward");
-    kernels::LayerNormGradArgs grads;
-    grads.dy = dy.raw();
-    grads.dx = dy.raw();
-    if (residual.defined() && residual.needs_grad()) {
-      const GradTarget target = grad_target(residual);
-      grads.dresidual = target.tensor.raw();
-      grads.accumulate_dresidual = target.accumulate;
-    }
-    if (gamma.trainable) {
-      const GradTarget target = grad_target(gamma);
-      grads.dgamma = target.tensor.data<float>();
-      grads.accumulate_dgamma = target.accumulate;
-    }
-    if (beta.trainable) {
-      const GradTarget target = grad_target(beta);
-      grads.dbeta = target.tensor.data<float>();
-      grads.accumulate_dbeta = target.accumulate;
-    }
-    kernels::layer_norm_backward(args, grads);
-    if (x.needs_grad()) add_grad(x, std::move(dy));
-  });
+  return ctx.record(op, y,
+                    [x = x.edge(), z, residual = residual.edge(), &gamma, &beta, args, rows, mean, rstd](Tensor dy) {
+                      const Span backward_span("layer norm backward");
+                      kernels::LayerNormGradArgs grads;
+                      grads.dy = dy.raw();
+                      grads.dx = dy.raw();
+                      if (residual.defined() && residual.needs_grad()) {
+                        const GradTarget target = grad_target(residual);
+                        grads.dresidual = target.tensor.raw();
+                        grads.accumulate_dresidual = target.accumulate;
+                      }
+                      if (gamma.trainable) {
+                        const GradTarget target = grad_target(gamma);
+                        grads.dgamma = target.tensor.data<float>();
+                        grads.accumulate_dgamma = target.accumulate;
+                      }
+                      if (beta.trainable) {
+                        const GradTarget target = grad_target(beta);
+                        grads.dbeta = target.tensor.data<float>();
+                        grads.accumulate_dbeta = target.accumulate;
+                      }
+                      kernels::layer_norm_backward(args, grads);
+                      if (x.needs_grad()) add_grad(x, std::move(dy));
+                    });
 }
 
 }  // namespace hearth::ops

@@ -40,14 +40,15 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
   const MatmulOperand input = MatmulOperand::of_input(ctx, op, x.value(), weight);
   linear_value(ctx, input, layer, activation, before, y);
 
-  return ctx.record(op, y, [x, input, &weight, bias, activation, before](Tensor dy) mutable {
+  const MatmulOperand kept = weight.trainable ? input : MatmulOperand();
+  return ctx.record(op, y, [x = x.edge(), kept, &weight, bias, activation, before](Tensor dy) mutable {
     if (before.defined()) {
       const Span activation_span("activation backward");
       kernels::activation_backward(activation, dy.type(), dy.size(), before.raw(), dy.raw(), dy.raw());
       before = Tensor();
     }
-    dy = in_dtype(std::move(dy), input.type());
-    linear_backward(dy, input, weight, bias, x.needs_grad() ? grad_target(x) : GradTarget());
+    dy = in_dtype(std::move(dy), x.type());
+    linear_backward(dy, kept, {&weight, bias}, x.needs_grad() ? grad_target(x) : GradTarget());
   });
 }
 
@@ -79,22 +80,32 @@ Var feed_forward(Context& ctx, const Var& x, const LinearParameters& first, kern
   // The check reads the rows that fill up the last block, too.
   if (ctx.finite_check != nullptr && layout == kernels::Layout::blocks)
     kernels::fill(hidden.type(), hidden.values.size(), 0, hidden.values.raw());
-  const MatmulOperand input = MatmulOperand::of_input(ctx, hidden_op, x.value(), *first.weight);
+  MatmulOperand input = MatmulOperand::of_input(ctx, hidden_op, x.value(), *first.weight);
   linear_value(ctx, input, first, activation, before, hidden);
   if (ctx.finite_check != nullptr) ctx.finite_check->look_at(hidden_op, hidden.values);
   const Tensor y({rows, second.weight->shape[0]}, ctx.compute);
   linear_value(ctx, hidden, second, kernels::Activation::none, {}, y);
 
-  return ctx.record(
-      op, y, [x, input, first, activation, second, before, hidden, hidden_needs_grad](const Tensor& dy) mutable {
-        MatmulOperand dhidden;
-        if (hidden_needs_grad) dhidden = MatmulOperand(hidden.rows, hidden.cols(), hidden.type(), hidden.layout);
-        linear_backward(dy, hidden, *second.weight, second.bias, {dhidden.values, false}, {activation, before});
-        before = hidden = {};
-        if (!hidden_needs_grad) return;
-        dhidden.values = in_dtype(std::move(dhidden.values), input.type());
-        linear_backward(dhidden, input, *first.weight, first.bias, x.needs_grad() ? grad_target(x) : GradTarget());
-      });
+  // Backward computes `hidden` again in place of `before`, where it multiplies by the slope there.
+  const bool again = hidden_needs_grad && computes_activation_again(rows);
+  if (again || !second.weight->trainable) hidden = {};
+  if (!first.weight->trainable) input = {};
+
+  return ctx.record(op, y, [x = x.edge(), input, first, activation, second, before, hidden, again](const Tensor& dy) {
+    const Span backward_span("linear backward");
+    LinearBackward behind_dy, behind_dhidden;
+    if (!again) behind_dy.add_parameters(dy, hidden, second);
+    if (!before.values.defined()) return behind_dy.run();
+    MatmulOperand dhidden(before.rows, before.cols(), before.type(), before.layout);
+    behind_dy.add_input(dy, *second.weight, {dhidden.values, false},
+                        {activation, before, again && second.weight->trainable});
+    behind_dy.run();
+    if (again) behind_dhidden.add_parameters(dy, before, second);
+    dhidden.values = in_dtype(std::move(dhidden.values), x.type());
+    behind_dhidden.add_parameters(dhidden, input, first);
+    behind_dhidden.add_input(dhidden, *first.weight, x.needs_grad() ? grad_target(x) : GradTarget());
+    behind_dhidden.run();
+  });
 }
 
 }  // namespace hearth::ops

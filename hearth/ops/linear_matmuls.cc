@@ -1,6 +1,7 @@
 #include "hearth/ops/linear_matmuls.h"
 
-#include <vector>
+#include <algorithm>
+#include <cstddef>
 
 #include "hearth/base/profiler.h"
 #include "hearth/base/rounding.h"
@@ -97,34 +98,60 @@ kernels::GemmArgs input_grad(const MatmulOperand& dy, Parameter& weight, const G
   matmul.accumulate = dx.accumulate;
   matmul.activation = activated.activation;
   matmul.slope_at = activated.input.values.raw();
+  if (activated.replaces) matmul.activated = activated.input.values.raw();
   return matmul;
 }
 
 }  // namespace
 
-void linear_backward(const MatmulOperand& dy, const MatmulOperand& x, Parameter& weight, Parameter* bias,
-                     const GradTarget& dx, const Activated& activated) {
+void LinearBackward::add_parameters(const MatmulOperand& dy, const MatmulOperand& x, const LinearParameters& layer) {
+  GradTarget bias;
+  if (layer.bias != nullptr && layer.bias->trainable) bias = grad_target(*layer.bias);
+  float* const sums = bias.tensor.defined() ? bias.tensor.data<float>() : nullptr;
+  if (layer.weight->trainable) {
+    kernels::GemmArgs matmul = weight_grad(dy, x, *layer.weight);
+    matmul.a_sums = sums;
+    matmul.accumulate_a_sums = bias.accumulate;
+    add(matmul, layer.weight);
+  } else if (sums != nullptr) {
+    run();  // the bias may be that of a layer before, too
+    kernels::column_sums(dy.type(), dy.rows, dy.cols(), dy.values.raw(), dy.cols(), sums, bias.accumulate);
+  }
+}
+
+void LinearBackward::add_input(const MatmulOperand& dy, Parameter& weight, const GradTarget& dx,
+                               const Activated& activated) {
+  if (dx.tensor.defined()) add(input_grad(dy, weight, dx, activated), nullptr);
+}
+
+void LinearBackward::add(const kernels::GemmArgs& matmul, Parameter* weight) {
+  const bool fits = std::ranges::none_of(matmuls_, [&](const kernels::GemmArgs& other) {
+    const bool same_sums = matmul.a_sums != nullptr && matmul.a_sums == other.a_sums;
+    return matmul.type != other.type || matmul.c == other.c || same_sums;
+  });
+  if (!fits) run();
+  matmuls_.push_back(matmul);
+  weights_.push_back(weight);
+}
+
+void LinearBackward::run() {
+  std::vector<double> squares(matmuls_.size());
+  for (std::size_t i = 0; i < matmuls_.size(); ++i)
+    if (weights_[i] != nullptr) matmuls_[i].c_squares = &squares[i];
+  kernels::gemm_together(matmuls_);
+  for (std::size_t i = 0; i < matmuls_.size(); ++i)
+    if (weights_[i] != nullptr) weights_[i]->grad_squares = squares[i];
+  matmuls_.clear();
+  weights_.clear();
+}
+
+void linear_backward(const MatmulOperand& dy, const MatmulOperand& x, const LinearParameters& layer,
+                     const GradTarget& dx) {
   const Span span("linear backward");
-  const bool bias_needs_grad = bias != nullptr && bias->trainable;
-  std::vector<kernels::GemmArgs> matmuls;
-  double squares = 0;
-  if (weight.trainable) {
-    matmuls.push_back(weight_grad(dy, x, weight));
-    matmuls.back().c_squares = &squares;
-  }
-  if (bias_needs_grad) {
-    const GradTarget target = grad_target(*bias);
-    float* const sums = target.tensor.data<float>();
-    if (weight.trainable) {
-      matmuls.back().a_sums = sums;
-      matmuls.back().accumulate_a_sums = target.accumulate;
-    } else {
-      kernels::column_sums(dy.type(), dy.rows, dy.cols(), dy.values.raw(), dy.cols(), sums, target.accumulate);
-    }
-  }
-  if (dx.tensor.defined()) matmuls.push_back(input_grad(dy, weight, dx, activated));
-  kernels::gemm_together(matmuls);
-  if (weight.trainable) weight.grad_squares = squares;
+  LinearBackward backward;
+  backward.add_parameters(dy, x, layer);
+  backward.add_input(dy, *layer.weight, dx);
+  backward.run();
 }
 
 }  // namespace hearth::ops

@@ -14,7 +14,7 @@ namespace {
 Var scalar_loss(Context& ctx, const Var& logits, float value, Tensor dlogits) {
   Tensor loss(Shape{}, DType::f32);
   *loss.data<float>() = value;
-  return ctx.record({"loss", {logits}}, loss, [logits, dlogits](const Tensor& dloss) {
+  return ctx.record({"loss", {logits}}, loss, [logits = logits.edge(), dlogits](const Tensor& dloss) {
     kernels::scale(DType::f32, dlogits.size(), dloss.item(), dlogits.raw(), dlogits.raw());
     add_grad(logits, dlogits);
   });

@@ -10,7 +10,7 @@ namespace hearth::ops {
 namespace {
 
 // The gradient of x, where x or its transpose was an operand whose gradient is left right.
-void add_product(const Var& x, bool transposed, const Operand& left, const Operand& right) {
+void add_product(const GradientEdge& x, bool transposed, const Operand& left, const Operand& right) {
   if (!x.needs_grad()) return;
   const GradTarget target = grad_target(x);
   if (transposed) {
@@ -34,12 +34,13 @@ Var matmul(Context& ctx, const Var& a, const Var& b, const MatmulOptions& option
   Tensor y({left.rows(), right.cols()}, options.out.value_or(a.value().type()));
   check_floats("matmul", y);
   multiply_into(left, right, y, false);
-  return ctx.record({"matmul", {a, b}}, y, [a, b, options](Tensor dy) {
+  const Tensor a_value = value_for_grad_of(b, a), b_value = value_for_grad_of(a, b);
+  return ctx.record({"matmul", {a, b}}, y, [a = a.edge(), b = b.edge(), a_value, b_value, options](Tensor dy) {
     const Span backward_span("matmul backward");
-    dy = in_dtype(std::move(dy), a.value().type());
+    dy = in_dtype(std::move(dy), a.type());
     const Operand slope{dy};
-    add_product(a, options.transpose_a, slope, Operand{b.value(), options.transpose_b}.transpose());  // dA = dY B^T
-    add_product(b, options.transpose_b, Operand{a.value(), options.transpose_a}.transpose(), slope);  // dB = A^T dY
+    add_product(a, options.transpose_a, slope, Operand{b_value, options.transpose_b}.transpose());  // dA = dY B^T
+    add_product(b, options.transpose_b, Operand{a_value, options.transpose_a}.transpose(), slope);  // dB = A^T dY
   });
 }
 

@@ -49,7 +49,7 @@ Var slice_rows(Context& ctx, const Var& x, std::int64_t begin, std::int64_t end)
   check_floats("slice_rows", x.value());
   check(0 <= begin && begin <= end && end <= x.value().rows(), "[slice_rows] rows {} to {} of {}", begin, end,
         x.value().rows());
-  return ctx.record({"slice rows", {x}}, x.value().slice(begin, end), [x, begin, end](const Tensor& dy) {
+  return ctx.record({"slice rows", {x}}, x.value().slice(begin, end), [x = x.edge(), begin, end](const Tensor& dy) {
     const GradTarget target = grad_target(x);
     if (!target.accumulate) target.tensor.fill_zero();
     kernels::add_into(dy.type(), dy.size(), dy.raw(), target.tensor.slice(begin, end).raw());
@@ -61,8 +61,8 @@ Var first_columns(Context& ctx, const Var& x, std::int64_t count) {
   check(0 < count && count <= x.value().row_size(), "[first_columns] {} of {} columns", count, x.value().row_size());
   Tensor y({x.value().rows(), count}, x.value().type());
   copy({x.value(), 0, count}, {y, 0, count});
-  return ctx.record({"first columns", {x}}, y, [x, count](const Tensor& dy) {
-    const Tensor dx = Tensor::zeros(x.value().shape(), x.value().type());
+  return ctx.record({"first columns", {x}}, y, [x = x.edge(), count](const Tensor& dy) {
+    const Tensor dx = Tensor::zeros(x.shape(), x.type());
     copy({dy, 0, count}, {dx, 0, count});
     add_grad(x, dx);
   });
@@ -78,11 +78,10 @@ Var concat_rows(Context& ctx, std::span<const Var> parts) {
     y.slice(at, at + part.value().rows()).copy_from(part.value());
     at += part.value().rows();
   }
-  const std::vector<Var> inputs(parts.begin(), parts.end());
-  return ctx.record({"concat rows", inputs}, y, [inputs](const Tensor& dy) {
+  return ctx.record({"concat rows", {parts.begin(), parts.end()}}, y, [edges = edges_of(parts)](const Tensor& dy) {
     std::int64_t begin = 0;
-    for (const Var& part : inputs) {
-      const std::int64_t end = begin + part.value().rows();
+    for (const GradientEdge& part : edges) {
+      const std::int64_t end = begin + part.shape()[0];
       if (part.needs_grad()) add_grad(part, dy.slice(begin, end).clone());
       begin = end;
     }
@@ -100,13 +99,12 @@ Var concat_columns(Context& ctx, std::span<const Var> parts) {
     copy({part.value(), 0, count}, {y, at, count});
     at += count;
   }
-  const std::vector<Var> inputs(parts.begin(), parts.end());
-  return ctx.record({"concat columns", inputs}, y, [inputs](const Tensor& dy) {
+  return ctx.record({"concat columns", {parts.begin(), parts.end()}}, y, [edges = edges_of(parts)](const Tensor& dy) {
     std::int64_t first = 0;
-    for (const Var& part : inputs) {
-      const std::int64_t count = part.value().row_size();
+    for (const GradientEdge& part : edges) {
+      const std::int64_t count = part.shape().row_size();
       if (part.needs_grad()) {
-        const Tensor dpart(part.value().shape(), part.value().type());
+        const Tensor dpart(part.shape(), part.type());
         copy({dy, first, count}, {dpart, 0, count});
         add_grad(part, dpart);
       }

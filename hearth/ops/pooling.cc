@@ -82,7 +82,7 @@ Var weighted_sums(Context& ctx, const Var& x, Pooling mode, std::vector<Pooled> 
       for (std::size_t i = 0; i < row.size(); ++i) sum[i] += weight * row[i];
     }
   });
-  return ctx.record({"pooling", {x}}, y, [x, mode, sequences = std::move(sequences)](const Tensor& dy) {
+  return ctx.record({"pooling", {x}}, y, [x = x.edge(), mode, sequences = std::move(sequences)](const Tensor& dy) {
     const GradTarget target = grad_target(x);
     cpu::parallel_for(std::ssize(sequences), [&](std::int64_t s) {
       const Pooled& tokens = sequences[static_cast<std::size_t>(s)];
@@ -116,7 +116,7 @@ Var maxima(Context& ctx, const Var& x, const std::vector<Pooled>& sequences) {
       }
     }
   });
-  return ctx.record({"pooling", {x}}, y, [x, sequences, places = std::move(places)](const Tensor& dy) {
+  return ctx.record({"pooling", {x}}, y, [x = x.edge(), sequences, places = std::move(places)](const Tensor& dy) {
     const GradTarget target = grad_target(x);
     const std::int64_t width = dy.row_size();
     cpu::parallel_for(std::ssize(sequences), [&](std::int64_t s) {

@@ -52,15 +52,16 @@ Var ranking_loss(Context& ctx, const Var& queries, const Var& candidates, float 
   }
   Tensor result(Shape{}, DType::f32);
   *result.data<float>() = static_cast<float>(loss);
-  return ctx.record({"loss", {queries, candidates}}, result, [queries, candidates, dq, dc](const Tensor& dloss) {
-    const auto add = [&](const Var& x, const Tensor& dx) {
-      if (!x.needs_grad()) return;
-      kernels::scale(DType::f32, dx.size(), dloss.item(), dx.raw(), dx.raw());
-      add_grad(x, dx);
-    };
-    add(queries, dq);
-    add(candidates, dc);
-  });
+  return ctx.record({"loss", {queries, candidates}}, result,
+                    [queries = queries.edge(), candidates = candidates.edge(), dq, dc](const Tensor& dloss) {
+                      const auto add = [&](const GradientEdge& x, const Tensor& dx) {
+                        if (!x.needs_grad()) return;
+                        kernels::scale(DType::f32, dx.size(), dloss.item(), dx.raw(), dx.raw());
+                        add_grad(x, dx);
+                      };
+                      add(queries, dq);
+                      add(candidates, dc);
+                    });
 }
 
 }  // namespace hearth::ops

@@ -12,8 +12,8 @@ Var scaled_sum(Context& ctx, std::string_view name, const Var& x, double factor)
   check_floats(name, x.value());
   Tensor y(Shape{}, DType::f32);
   *y.data<float>() = static_cast<float>(factor * kernels::total(x.value().type(), x.value().size(), x.value().raw()));
-  return ctx.record({name, {x}}, y, [x, factor](const Tensor& dy) {
-    Tensor dx(x.value().shape(), x.value().type());
+  return ctx.record({name, {x}}, y, [x = x.edge(), factor](const Tensor& dy) {
+    Tensor dx(x.shape(), x.type());
     kernels::fill(dx.type(), dx.size(), static_cast<float>(factor * dy.item()), dx.raw());
     add_grad(x, std::move(dx));
   });

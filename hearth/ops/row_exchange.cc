@@ -6,7 +6,7 @@ namespace hearth::ops {
 
 Var gather_rows(Context& ctx, const Var& x, const RowExchange& exchange) {
   return ctx.record({"gather", {x}}, exchange.gathered(x.value()),
-                    [x, &exchange](const Tensor& dy) { add_grad(x, exchange.sum_of_own(dy)); });
+                    [x = x.edge(), &exchange](const Tensor& dy) { add_grad(x, exchange.sum_of_own(dy)); });
 }
 
 }  // namespace hearth::ops

@@ -59,9 +59,10 @@ Var take_rows(Context& ctx, const Var& x, std::span<const std::int64_t> rows) {
           x.value().shape().to_string());
     y.slice(i, i + 1).copy_from(x.value().slice(row, row + 1));
   }
-  return ctx.record({"take rows", {x}}, y, [x, rows = std::vector(rows.begin(), rows.end())](const Tensor& dy) {
-    add_to_rows(dy, rows, grad_target(x));
-  });
+  return ctx.record({"take rows", {x}}, y,
+                    [x = x.edge(), rows = std::vector(rows.begin(), rows.end())](const Tensor& dy) {
+                      add_to_rows(dy, rows, grad_target(x));
+                    });
 }
 
 Var mean_tokens(Context& ctx, const Var& x) {
@@ -71,7 +72,7 @@ Var mean_tokens(Context& ctx, const Var& x) {
   for_each_sequence(sequences, [&](std::int64_t s, std::int64_t begin, std::int64_t end, std::int64_t) {
     mean_of_rows(x.value().slice(begin, end), means.slice(s, s + 1));
   });
-  return ctx.record({"mean tokens", {x}}, in_dtype(means, x.value().type()), [x, sequences](Tensor dy) {
+  return ctx.record({"mean tokens", {x}}, in_dtype(means, x.value().type()), [x = x.edge(), sequences](Tensor dy) {
     const GradTarget target = grad_target(x);
     for_each_sequence(sequences, [&](std::int64_t s, std::int64_t begin, std::int64_t end, std::int64_t padded_end) {
       const Tensor share = dy.slice(s, s + 1);

@@ -36,9 +36,9 @@ void for_each_row(std::int64_t rows, const Visit& visit) {
 }
 
 // The gradient of x, whose row r is slope[r] times row r of `other`.
-void add_scaled_rows(const Var& x, const Tensor& other, const Tensor& slope) {
+void add_scaled_rows(const GradientEdge& x, const Tensor& other, const Tensor& slope) {
   if (!x.needs_grad()) return;
-  const Tensor dx(x.value().shape(), DType::f32);
+  const Tensor dx(x.shape(), DType::f32);
   for_each_row(dx.rows(), [&](std::int64_t row) {
     const std::span<float> to = row_of(dx, row), from = row_of(other, row);
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = slope.data<float>()[row] * from[i];
@@ -58,7 +58,7 @@ Var normalize_rows(Context& ctx, const Var& x, float least) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = from[i] / norm;
     norms[static_cast<std::size_t>(row)] = norm;
   });
-  return ctx.record({"normalize", {x}}, y, [x, y, norms = std::move(norms), least](const Tensor& dy) {
+  return ctx.record({"normalize", {x}}, y, [x = x.edge(), y, norms = std::move(norms), least](const Tensor& dy) {
     const Tensor dx(y.shape(), DType::f32);
     for_each_row(y.rows(), [&](std::int64_t row) {
       const std::span<float> slope = row_of(dy, row), unit = row_of(y, row), to = row_of(dx, row);
@@ -76,9 +76,10 @@ Var dot_rows(Context& ctx, const Var& a, const Var& b) {
   const Tensor y({a.value().rows()}, DType::f32);
   for_each_row(y.rows(),
                [&](std::int64_t row) { y.data<float>()[row] = dot(row_of(a.value(), row), row_of(b.value(), row)); });
-  return ctx.record({"dot product", {a, b}}, y, [a, b](const Tensor& dy) {
-    add_scaled_rows(a, b.value(), dy);
-    add_scaled_rows(b, a.value(), dy);
+  const Tensor first = value_for_grad_of(b, a), second = value_for_grad_of(a, b);
+  return ctx.record({"dot product", {a, b}}, y, [a = a.edge(), b = b.edge(), first, second](const Tensor& dy) {
+    add_scaled_rows(a, second, dy);
+    add_scaled_rows(b, first, dy);
   });
 }
 
@@ -111,7 +112,7 @@ Var distance_rows(Context& ctx, const Var& a, const Var& b, Distance distance, f
     }
     y.data<float>()[row] = norm;
   });
-  return ctx.record({"distance", {a, b}}, y, [a, b, slopes](const Tensor& dy) {
+  return ctx.record({"distance", {a, b}}, y, [a = a.edge(), b = b.edge(), slopes](const Tensor& dy) {
     add_scaled_rows(a, slopes, dy);
     Tensor negative({dy.rows()}, DType::f32);
     for (std::int64_t row = 0; row < dy.rows(); ++row) negative.data<float>()[row] = -dy.data<float>()[row];

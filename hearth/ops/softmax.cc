@@ -17,7 +17,7 @@ Var softmax_of_kind(Context& ctx, std::string_view name, SoftmaxKind kind, const
   const std::int64_t cols = shape[shape.rank() - 1], rows = shape.size() / cols;
   Tensor y(shape, x.value().type());
   kernels::softmax_forward(kind, y.type(), rows, cols, x.value().raw(), y.raw());
-  return ctx.record({name, {x}}, y, [x, y, kind, rows, cols](Tensor dy) {
+  return ctx.record({name, {x}}, y, [x = x.edge(), y, kind, rows, cols](Tensor dy) {
     kernels::softmax_backward(kind, dy.type(), rows, cols, y.raw(), dy.raw(), dy.raw());
     add_grad(x, std::move(dy));
   });

@@ -101,7 +101,7 @@ VocabularyLoss vocabulary_loss(Context& ctx, const Var& x, Parameter& words, Par
       kernels::scale(DType::f32, gradient.size(), dloss.item() * share, gradient.raw(), gradient.raw());
       const Tensor dlogits = in_dtype(gradient, x.value().type());
       const bool wants_dx = dx.tensor.defined();
-      linear_backward(dlogits, block.x, words, &bias,
+      linear_backward(dlogits, block.x, {&words, &bias},
                       wants_dx ? GradTarget{dx.tensor.slice(block.begin, block.end), dx.accumulate} : GradTarget());
     });
   };

@@ -156,6 +156,18 @@ TEST(Tape, WantsGradientsOfTheValuesShape) {
             "[backward_from] a gradient fp32 (2) of a value fp32 ()");
 }
 
+// An op's backward keeps what it captures; the tape itself keeps the gradient's place alone.
+TEST(Tape, KeepsNoValues) {
+  Tape tape;
+  const Tensor value = number(1);
+  Var y = tape.record(value, [](const Tensor&) {});
+  const GradientEdge edge = y.edge();
+  y = Var();
+  EXPECT_TRUE(value.is_only_view());
+  EXPECT_EQ(edge.shape(), value.shape());
+  EXPECT_EQ(edge.type(), DType::f32);
+}
+
 TEST(Var, KnowsWhetherAnotherHoldsItsValue) {
   Tape tape;
   Var y = tape.record(number(1), [](const Tensor&) {});

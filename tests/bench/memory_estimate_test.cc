@@ -193,21 +193,25 @@ TEST(MemoryEstimateTest, CountsTheMasksThatAttentionKeeps) {
     }
 }
 
-// From 1,024 tokens on, the inputs of query, key and value (1,152 outputs) and of the intermediate layer (1,536).
+// From 1,024 tokens on, the inputs of matmuls with at least 1,152 outputs are copied. The copy replaces the input,
+// except behind attention, which keeps its output, too.
 TEST(MemoryEstimateTest, CountsTheInputsThatAreCopied) {
-  const auto activations = [](bool copies, std::int64_t tokens) {
+  const auto activations = [](bool copies, std::int64_t tokens, std::string_view sizes) {
     kernels::GemmImpl impl = kernels::choose_gemm(DType::bf16);
     impl.takes_bf16_blocks = copies;
     const kernels::ForcedGemm forced(DType::bf16, impl);
     models::Config config = model_config("bert-tiny");
-    override_fields(config, "hidden_size=384,intermediate_size=1536");
+    override_fields(config, sizes);
     MemoryPlan plan = small_plan(DType::bf16);
     plan.tokens = tokens;
     return estimate_memory(*models::outline(config, HeadKind::question_answering, {}), plan).activations;
   };
-  constexpr double kBytesOfInput = 1024 * 384 * 2, kLayers = 2;
-  EXPECT_EQ(activations(true, 1024) - activations(false, 1024), kLayers * 2 * kBytesOfInput);
-  EXPECT_EQ(activations(true, 1023), activations(false, 1023));
+  constexpr std::string_view kNarrow = "hidden_size=384,intermediate_size=1536",
+                             kWide = "hidden_size=1152,intermediate_size=1536";
+  constexpr double kBytesOfInput = 1024 * 1152 * 2, kLayers = 2;
+  EXPECT_EQ(activations(true, 1024, kNarrow), activations(false, 1024, kNarrow));
+  EXPECT_EQ(activations(true, 1024, kWide) - activations(false, 1024, kWide), kLayers * kBytesOfInput);
+  EXPECT_EQ(activations(true, 1023, kWide), activations(false, 1023, kWide));
 }
 
 TEST(MemoryEstimateTest, ShardingDividesTheOptimizersState) {

@@ -188,7 +188,7 @@ TEST_F(SmallModel, TrainingWritesProfileAndTrace) {
   };
   for (const char* name : {"step", "forward", "backward", "optimizer", "gradient norm", "loss"})
     EXPECT_EQ(count(name), 3) << name;
-  EXPECT_EQ(count("linear backward"), 3 * (4 * 2 + 1));
+  EXPECT_EQ(count("linear backward"), 3 * (3 * 2 + 1));
   for (const io::Json& event : events) {
     if (event.at("ph") != "X") continue;
     EXPECT_TRUE(event.at("ts").is_number() && event.at("dur").get<double>() >= 0);
