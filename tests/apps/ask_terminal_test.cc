@@ -20,6 +20,7 @@ class Session {
   Session(const fs::path& folder, const std::vector<std::string>& arguments) {
     process_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
     if (process_ != 0) return;
+    std::signal(SIGINT, SIG_DFL);  // shells start background jobs of scripts with SIGINT ignored
     setenv("TERM", "xterm", 1);
     setenv("XDG_STATE_HOME", (folder / "state").c_str(), 1);
     std::vector<char*> words{const_cast<char*>("hearth")};
