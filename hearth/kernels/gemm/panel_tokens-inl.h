@@ -149,21 +149,13 @@ class TokenSum : public TileMatmul {
       for (std::int64_t link = 0; link < links_; ++link) {
         if (first_k_block(link) != packed.begin) continue;
         for (std::int64_t i = 0, first = packed.row / shape_.rows * col_blocks_; i < col_blocks_; ++i)
-          if (const std::int64_t index = in_order(first + i); claim_if(index, link, link + 1)) return index;
+          if (claim_if(first + i, link, link + 1)) return first + i;
       }
     for (std::int64_t i = 0; i < std::ssize(blocks_); ++i) {
-      const std::int64_t index = in_order((home + i) % std::ssize(blocks_));
+      const std::int64_t index = (home + i) % std::ssize(blocks_);
       if (claim_if(index, 0, links_)) return index;
     }
     return -1;
-  }
-
-  // Block `i` of those in the order in which threads take them: row by row. If blocks have one link, each row begins at
-  // another column: all operands are in the caches then, and threads that begin at the same time would fetch the same
-  // lines of B from each other. With more links, B comes from memory, once for all who want it at the same time.
-  std::int64_t in_order(std::int64_t i) const {
-    const std::int64_t row = i / col_blocks_, turn = links_ == 1 ? row : 0;
-    return row * col_blocks_ + (i + turn) % col_blocks_;
   }
 
   std::int64_t first_k_block(std::int64_t link) const { return k_blocks_ * link / links_; }
