@@ -13,6 +13,10 @@ namespace {
 constexpr Activation kActivations[] = {Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::relu,
                                        Activation::tanh};
 
+// How far a kernel may be off that computes in f32 and rounds the result: a 16-bit result whose exact value lies close
+// to the middle between two numbers may become the other one.
+double activation_error(DType type) { return type == DType::f32 ? 4 * unit_of(type) : unit_of(type); }
+
 TEST(Activation, MatchesReference) {
   const OneThread one_thread;
   for (const Activation kind : kActivations) {
@@ -21,7 +25,7 @@ TEST(Activation, MatchesReference) {
         Buffer x(type, n, 1, 3), dy(type, n, 2), y(type, n), dx(type, n), expected(type, n);
         activation_forward(kind, type, n, x.data(), y.data());
         reference::activation_forward(kind, type, n, x.data(), expected.data());
-        expect_close(y, expected, 4 * unit_of(type), 1e-6, "activation_forward");
+        expect_close(y, expected, activation_error(type), 1e-6, "activation_forward");
         activation_backward(kind, type, n, x.data(), dy.data(), dx.data());
         reference::activation_backward(kind, type, n, x.data(), dy.data(), expected.data());
         expect_close(dx, expected, 2 * unit_of(type), 1e-6, "activation_backward");
@@ -54,13 +58,15 @@ TEST(Activation, GeluIsAccurateEverywhere) {
 
 TEST(Activation, WorksInPlace) {
   for (const Activation kind : kActivations) {
-    Buffer x(DType::bf16, 1000, 1), y(DType::bf16, 1000), dy(DType::bf16, 1000, 2), dx(DType::bf16, 1000);
-    activation_forward(kind, DType::bf16, 1000, x.data(), y.data());
-    activation_backward(kind, DType::bf16, 1000, x.data(), dy.data(), dx.data());
-    activation_backward(kind, DType::bf16, 1000, x.data(), dy.data(), dy.data());
-    activation_forward(kind, DType::bf16, 1000, x.data(), x.data());
-    EXPECT_EQ(x, y);
-    EXPECT_EQ(dy, dx);
+    for (const DType type : kFormats) {
+      Buffer x(type, 1000, 1), y(type, 1000), dy(type, 1000, 2), dx(type, 1000);
+      activation_forward(kind, type, 1000, x.data(), y.data());
+      activation_backward(kind, type, 1000, x.data(), dy.data(), dx.data());
+      activation_backward(kind, type, 1000, x.data(), dy.data(), dy.data());
+      activation_forward(kind, type, 1000, x.data(), x.data());
+      EXPECT_EQ(x, y);
+      EXPECT_EQ(dy, dx);
+    }
   }
 }
 
@@ -77,18 +83,28 @@ TEST(Activation, BackwardIsTheDerivative) {
   }
 }
 
-// fp16 rounds what is too large to an infinity.
+// The limit of the activation there, never NaN. fp16 holds infinities in place of numbers that are too large for it.
 TEST(Activation, OfInfinitiesIsTheLimit) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  for (const Activation kind : {Activation::gelu, Activation::gelu_tanh, Activation::relu}) {
-    const float x[2] = {-kInfinity, kInfinity}, ones[2] = {1, 1};
-    float y[2], dx[2];
-    activation_forward(kind, DType::f32, 2, x, y);
-    activation_backward(kind, DType::f32, 2, x, ones, dx);
-    EXPECT_EQ(y[0], 0);
-    EXPECT_EQ(y[1], kInfinity);
-    EXPECT_EQ(dx[0], 0);
-    EXPECT_EQ(dx[1], 1);
+  for (const Activation kind : kActivations) {
+    for (const DType type : kFormats) {
+      Buffer x(type, 2), ones(type, 2), y(type, 2), dx(type, 2), expected(type, 2);
+      x.set(0, -kInfinity);
+      x.set(1, kInfinity);
+      ones.set(0, 1);
+      ones.set(1, 1);
+      activation_forward(kind, type, 2, x.data(), y.data());
+      reference::activation_forward(kind, type, 2, x.data(), expected.data());
+      expect_close(y, expected, 0, 0, "activation_forward");
+      activation_backward(kind, type, 2, x.data(), ones.data(), dx.data());
+      reference::activation_backward(kind, type, 2, x.data(), ones.data(), expected.data());
+      expect_close(dx, expected, 0, 0, "activation_backward");
+      if (kind == Activation::none || kind == Activation::tanh) continue;
+      EXPECT_EQ(y.at(0), 0);
+      EXPECT_EQ(y.at(1), kInfinity);
+      EXPECT_EQ(dx.at(0), 0);
+      EXPECT_EQ(dx.at(1), 1);
+    }
   }
 }
 
@@ -108,30 +124,65 @@ TEST(Activation, KeepsNan) {
   }
 }
 
-TEST(FinishTile, MatchesReference) {
-  constexpr std::int64_t kRows = 3;
+constexpr std::int64_t kTileRows = 3, kTileCols[] = {0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 512};
+
+TEST(FinishTile, AppliesBiasAndActivation) {
   for (const Activation kind : kActivations) {
     for (const DType type : kFormats) {
       for (const bool with_bias : {false, true}) {
         for (const bool with_before : {false, true}) {
           for (const bool accumulate : {false, kind == Activation::none}) {
-            for (const std::int64_t cols : {0, 1, 7, 8, 15, 16, 17, 31, 33, 512}) {
+            for (const std::int64_t cols : kTileCols) {
               const std::int64_t ld = cols + 5, ldy = cols + 2;
-              Buffer tile(DType::f32, kRows * ld, 1), bias(DType::f32, cols, 2);
-              Buffer y(type, kRows * ldy, 3), before(type, kRows * ldy, 4);
+              Buffer tile(DType::f32, kTileRows * ld, 1), bias(DType::f32, cols, 2);
+              Buffer y(type, kTileRows * ldy, 3), before(type, kTileRows * ldy, 4);
               Buffer expected_y = y, expected_before = before;
               TileEnd end{kind,      with_bias ? bias.floats() : nullptr,   type,
                           y.data(),  with_before ? before.data() : nullptr, ldy,
                           accumulate};
-              finish_tile(end, kRows, cols, tile.floats(), ld);
+              finish_tile(end, kTileRows, cols, tile.floats(), ld);
               end.y = expected_y.data();
               end.before = with_before ? expected_before.data() : nullptr;
-              reference::finish_tile(end, kRows, cols, tile.floats(), ld);
-              expect_close(y, expected_y, 4 * unit_of(type), 1e-6, "finish_tile: y");
+              reference::finish_tile(end, kTileRows, cols, tile.floats(), ld);
+              expect_close(y, expected_y, activation_error(type), 1e-6, "finish_tile: y");
               expect_close(before, expected_before, 0, 0, "finish_tile: before");
             }
           }
         }
+      }
+    }
+  }
+}
+
+TEST(FinishTile, MultipliesByTheSlopeAndAppliesTheActivationAgain) {
+  for (const Activation kind : kActivations) {
+    for (const DType type : kFormats) {
+      for (const std::int64_t cols : kTileCols) {
+        const std::int64_t ld = cols + 5, ldy = cols + 2;
+        Buffer tile(DType::f32, kTileRows * ld, 1), y(type, kTileRows * ldy, 2);
+        Buffer at(type, kTileRows * ldy, 3), activated(type, kTileRows * ldy, 4);
+        Buffer expected_y = y, expected_activated = activated, in_place = at, y_beside = y;
+        TileEnd end{.activation = kind, .type = type, .y = expected_y.data(), .ldy = ldy, .slope_at = at.data()};
+        end.activated = expected_activated.data();
+        reference::finish_tile(end, kTileRows, cols, tile.floats(), ld);
+
+        end.y = y.data();
+        end.activated = nullptr;
+        finish_tile(end, kTileRows, cols, tile.floats(), ld);
+        expect_close(y, expected_y, activation_error(type), 1e-6, "finish_tile: y");
+
+        end.y = y_beside.data();
+        end.activated = activated.data();
+        finish_tile(end, kTileRows, cols, tile.floats(), ld);
+        EXPECT_EQ(y_beside, y);
+        expect_close(activated, expected_activated, activation_error(type), 1e-6, "finish_tile: activated");
+
+        end.slope_at = end.activated = in_place.data();
+        finish_tile(end, kTileRows, cols, tile.floats(), ld);
+        EXPECT_EQ(y_beside, y);
+        for (std::int64_t row = 0; row < kTileRows; ++row)
+          for (std::int64_t col = 0; col < cols; ++col)
+            ASSERT_EQ(in_place.at(row * ldy + col), activated.at(row * ldy + col));
       }
     }
   }

@@ -78,11 +78,8 @@ TEST(Attention, ShortSequences) {
 // Each head alone, as a problem of one head on the same numbers.
 TEST(Attention, HeadsDoNotChangeEachOthersBits) {
   for_each_fast_impl([](const AttentionImpl& impl, DType type) {
-    Problem together({.lengths = {1, 5, 13, 16, 17, 40},
-                      .keys = {1, 5, 9, 16, 17, 33},
-                      .heads = 3,
-                      .dim = 64,
-                      .type = type});
+    Problem together(
+        {.lengths = {1, 5, 13, 16, 17, 40}, .keys = {1, 5, 9, 16, 17, 33}, .heads = 3, .dim = 64, .type = type});
     run(impl, together);
     for (std::int64_t head = 0; head < 3; ++head) {
       SCOPED_TRACE(head);

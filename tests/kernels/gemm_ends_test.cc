@@ -36,15 +36,16 @@ std::vector<End> ends() {
 }
 
 // output = f(input), in exactly the bits of activation_forward.
-void expect_activated(const Matrix& output, const Matrix& input, const Size& size, Activation activation) {
+void expect_activated(const Matrix& output, const Matrix& input, const Size& size, Activation activation,
+                      const std::string& what) {
+  Buffer values(input.type(), size.m * size.n);
   for (std::int64_t i = 0; i < size.m; ++i)
-    for (std::int64_t j = 0; j < size.n; ++j) {
-      Buffer value(input.type(), 1);
-      value.set(0, input.at(i, j));
-      activation_forward(activation, input.type(), 1, value.data(), value.data());
-      ASSERT_EQ(output.at(i, j), value.at(0)) << "activation " << static_cast<int>(activation) << " of row " << i;
-    }
-  EXPECT_TRUE(output.surroundings_intact());
+    for (std::int64_t j = 0; j < size.n; ++j) values.set(i * size.n + j, input.at(i, j));
+  activation_forward(activation, input.type(), values.size(), values.data(), values.data());
+  for (std::int64_t i = 0; i < size.m; ++i)
+    for (std::int64_t j = 0; j < size.n; ++j)
+      ASSERT_EQ(output.at(i, j), values.at(i * size.n + j)) << what << ", row " << i << ", column " << j;
+  EXPECT_TRUE(output.surroundings_intact()) << what;
 }
 
 void expect_end(const GemmImpl& impl, Operands& operands, const Sums& sums, const End& end) {
@@ -85,7 +86,7 @@ void expect_end(const GemmImpl& impl, Operands& operands, const Sums& sums, cons
     EXPECT_TRUE(c == asked_for) << what;
   }
   expect_result(before, size, sums, error, end.c_type, what + ", before it", sum);
-  expect_activated(c, before, size, end.activation);
+  expect_activated(c, before, size, end.activation, what);
 }
 
 TEST(GemmEnds, EveryEndOfAProductIsRight) {
@@ -106,7 +107,8 @@ TEST(GemmEnds, MultipliesByTheSlopeOfAnActivation) {
   const OneThread one_thread;
   for (const DType type : kFormats)
     for (const DType c_type : {DType::f32, type})
-      for (const Activation activation : {Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::tanh})
+      for (const Activation activation :
+           {Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::tanh})
         for (const Size size : {Size{1, 1, 1}, Size{19, 258, 24}, Size{70, 40, 64}}) {
           Operands operands(type, size, false, false);
           const Sums sums = operands.sums();
@@ -125,7 +127,7 @@ TEST(GemmEnds, MultipliesByTheSlopeOfAnActivation) {
             args.c = without.data();
             args.activated = output.data();
             gemm_with(impl, {&args, 1});
-            expect_activated(output, at, size, activation);
+            expect_activated(output, at, size, activation, operands.describe(impl));
             EXPECT_TRUE(input == at && without == c) << operands.describe(impl);
             args.activated = input.data();
             gemm_with(impl, {&args, 1});

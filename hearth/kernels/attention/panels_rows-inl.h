@@ -27,7 +27,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-inline constexpr std::int64_t kSide = panels::kPanel;  // rows and columns of a block of scores
+inline constexpr std::int64_t kSide = panels::kPanel, kBlockScores = kSide * kSide;  // of a block of scores
 template <class T>
 using Panels = panels::Panels<dtype_of<T>>;
 
@@ -168,8 +168,6 @@ HWY_INLINE void store_rounded(const float* row, std::int64_t dim, float factor, 
     _mm512_mask_storeu_epi16(to + i, first_of_panel(dim - i), round_to<T>(low, high));
   }
 }
-
-inline constexpr std::int64_t kBlockScores = kSide * kSide;
 
 // Updates the running maxima (32 rows x 16 lanes) with a block of scores (32 x 32), whose first `keys` columns count.
 inline HWY_NOINLINE void fold_maxima(const float* block, std::int64_t keys, bool is_first, float* HWY_RESTRICT maxima) {

@@ -30,7 +30,7 @@ struct GemmArgs {
   std::int64_t ldc = 0;
   bool accumulate = false;
   const float* bias = nullptr;               // (n)
-  Activation activation = Activation::none;  // of A B + bias as rounded to c_type
+  Activation activation = Activation::none;  // applied to A B + bias, rounded to c_type
   void* before_activation = nullptr;         // (m, n) of c_type and ldc: A B + bias, kept for backward; may be null
   // (m, n) of c_type and ldc: C = A B times the activation's derivative here, and nothing else: A B is the gradient of
   // the activation's output, C that of its input. Null: A B is what the activation is applied to.

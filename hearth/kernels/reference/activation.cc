@@ -11,7 +11,11 @@ namespace {
 const double kTanhScale = std::sqrt(2 / std::numbers::pi);
 constexpr double kTanhCubic = 0.044715;
 
+bool is_gelu(Activation kind) { return kind == Activation::gelu || kind == Activation::gelu_tanh; }
+
+// At an infinity GELU's formulas multiply it by zero; its limits are those of ReLU.
 double value(Activation kind, double x) {
+  if (is_gelu(kind) && std::isinf(x)) kind = Activation::relu;
   switch (kind) {
     case Activation::none:
       return x;
@@ -28,6 +32,7 @@ double value(Activation kind, double x) {
 }
 
 double slope(Activation kind, double x) {
+  if (is_gelu(kind) && std::isinf(x)) kind = Activation::relu;
   switch (kind) {
     case Activation::none:
       return 1;
@@ -61,6 +66,12 @@ void finish_tile(const TileEnd& end, std::int64_t rows, std::int64_t cols, const
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t col = 0; col < cols; ++col) {
       const std::int64_t at = row * end.ldy + col;
+      if (end.slope_at != nullptr) {
+        const double x = get(end.type, end.slope_at, at);
+        set(end.type, end.y, at, tile[row * ld + col] * slope(end.activation, x));
+        if (end.activated != nullptr) set(end.type, end.activated, at, value(end.activation, x));
+        continue;
+      }
       const float before = tile[row * ld + col] + (end.bias != nullptr ? end.bias[col] : 0.0f);
       if (end.before != nullptr) set(end.type, end.before, at, before);
       const double y = end.activation == Activation::none ? before : value(end.activation, as_stored(end.type, before));

@@ -32,7 +32,7 @@ void forward_elements(Activation kind, DType type, std::int64_t begin, std::int6
   });
 }
 
-// dx = dy * f'(x) and, unless `activated` is null, activated = f(x). The result may lie where its operand does.
+// dx = dy * f'(x) and, unless `activated` is null, activated = f(x). dx may be dy, and `activated` may be x.
 template <class T, class Dy, class F>
 HWY_INLINE void backward_range(F f, std::int64_t n, const T* x, const Dy* dy, T* dx, T* activated = nullptr) {
   const F32 d;

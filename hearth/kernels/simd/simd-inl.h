@@ -113,31 +113,42 @@ template <class D>
 HWY_INLINE hn::Vec<D> load_as_f32(D d, const float* p) {
   return hn::LoadU(d, p);
 }
+// The numbers that bits of the pointer's dtype stand for.
 template <class D>
-HWY_INLINE hn::Vec<D> load_as_f32(D d, const BFloat16* p) {
-  return widen_bf16(d, hn::LoadU(HalfBitsOf<D>(), bits_of(p)));
+HWY_INLINE hn::Vec<D> widened_bits(D d, hn::Vec<HalfBitsOf<D>> bits, const BFloat16*) {
+  return widen_bf16(d, bits);
 }
 template <class D>
-HWY_INLINE hn::Vec<D> load_as_f32(D d, const Float16* p) {
-  return widen_f16(d, hn::LoadU(HalfBitsOf<D>(), bits_of(p)));
+HWY_INLINE hn::Vec<D> widened_bits(D d, hn::Vec<HalfBitsOf<D>> bits, const Float16*) {
+  return widen_f16(d, bits);
+}
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_as_f32(D d, const T* p) {
+  return widened_bits(d, hn::LoadU(HalfBitsOf<D>(), bits_of(p)), p);
+}
+
+// The bits of v in the dtype of the pointer.
+template <class D>
+HWY_INLINE hn::Vec<HalfBitsOf<D>> rounded_bits(D d, hn::Vec<D> v, const BFloat16*) {
+  return round_to_bf16(d, v);
+}
+#if HWY_TARGET == HWY_AVX3
+HWY_INLINE hn::Vec<HalfBitsOf<F32>> rounded_bits(F32, hn::Vec<F32> v, const NativeBFloat16*) {
+  return round_to_native_bf16(v);
+}
+#endif
+template <class D>
+HWY_INLINE hn::Vec<HalfBitsOf<D>> rounded_bits(D d, hn::Vec<D> v, const Float16*) {
+  return round_to_f16(d, v);
 }
 
 template <class D>
 HWY_INLINE void store_from_f32(D d, hn::Vec<D> v, float* p) {
   hn::StoreU(v, d, p);
 }
-template <class D>
-HWY_INLINE void store_from_f32(D d, hn::Vec<D> v, BFloat16* p) {
-  hn::StoreU(round_to_bf16(d, v), HalfBitsOf<D>(), bits_of(p));
-}
-#if HWY_TARGET == HWY_AVX3
-HWY_INLINE void store_from_f32(F32, hn::Vec<F32> v, NativeBFloat16* p) {
-  hn::StoreU(round_to_native_bf16(v), HalfBitsOf<F32>(), bits_of(p));
-}
-#endif
-template <class D>
-HWY_INLINE void store_from_f32(D d, hn::Vec<D> v, Float16* p) {
-  hn::StoreU(round_to_f16(d, v), HalfBitsOf<D>(), bits_of(p));
+template <class D, class T>
+HWY_INLINE void store_from_f32(D d, hn::Vec<D> v, T* p) {
+  hn::StoreU(rounded_bits(d, v, p), HalfBitsOf<D>(), bits_of(p));
 }
 
 // What an array of the pointer's dtype would hold of v.
@@ -145,18 +156,9 @@ template <class D>
 HWY_INLINE hn::Vec<D> as_stored(D, hn::Vec<D> v, const float*) {
   return v;
 }
-template <class D>
-HWY_INLINE hn::Vec<D> as_stored(D d, hn::Vec<D> v, const BFloat16*) {
-  return widen_bf16(d, round_to_bf16(d, v));
-}
-#if HWY_TARGET == HWY_AVX3
-HWY_INLINE hn::Vec<F32> as_stored(F32 d, hn::Vec<F32> v, const NativeBFloat16*) {
-  return widen_bf16(d, round_to_native_bf16(v));
-}
-#endif
-template <class D>
-HWY_INLINE hn::Vec<D> as_stored(D d, hn::Vec<D> v, const Float16*) {
-  return widen_f16(d, round_to_f16(d, v));
+template <class D, class T>
+HWY_INLINE hn::Vec<D> as_stored(D d, hn::Vec<D> v, const T* p) {
+  return widened_bits(d, rounded_bits(d, v, p), p);
 }
 
 // The first n elements (n <= lanes), zero in the other lanes; memory beyond them is not touched.
@@ -164,31 +166,18 @@ template <class D>
 HWY_INLINE hn::Vec<D> load_n(D d, const float* p, std::size_t n) {
   return hn::MaskedLoad(hn::FirstN(d, n), d, p);
 }
-template <class D>
-HWY_INLINE hn::Vec<D> load_n(D d, const BFloat16* p, std::size_t n) {
-  return widen_bf16(d, load_half_bits_n(d, bits_of(p), n));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> load_n(D d, const Float16* p, std::size_t n) {
-  return widen_f16(d, load_half_bits_n(d, bits_of(p), n));
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_n(D d, const T* p, std::size_t n) {
+  return widened_bits(d, load_half_bits_n(d, bits_of(p), n), p);
 }
 
 template <class D>
 HWY_INLINE void store_n(D d, hn::Vec<D> v, float* p, std::size_t n) {
   hn::BlendedStore(v, hn::FirstN(d, n), d, p);
 }
-template <class D>
-HWY_INLINE void store_n(D d, hn::Vec<D> v, BFloat16* p, std::size_t n) {
-  store_half_bits_n(d, round_to_bf16(d, v), bits_of(p), n);
-}
-#if HWY_TARGET == HWY_AVX3
-HWY_INLINE void store_n(F32 d, hn::Vec<F32> v, NativeBFloat16* p, std::size_t n) {
-  store_half_bits_n(d, round_to_native_bf16(v), bits_of(p), n);
-}
-#endif
-template <class D>
-HWY_INLINE void store_n(D d, hn::Vec<D> v, Float16* p, std::size_t n) {
-  store_half_bits_n(d, round_to_f16(d, v), bits_of(p), n);
+template <class D, class T>
+HWY_INLINE void store_n(D d, hn::Vec<D> v, T* p, std::size_t n) {
+  store_half_bits_n(d, rounded_bits(d, v, p), bits_of(p), n);
 }
 
 // The argument of for_vectors' body: loads and stores the current vector.
