@@ -68,10 +68,10 @@ void Tape::backward(const Var& loss, float loss_grad, const GradReady& ready) {
   backward_from(loss, std::move(dloss), ready);
 }
 
-void Tape::backward_from(const Var& value, Tensor dvalue, const GradReady& ready) {
-  check(dvalue.shape() == value.value().shape() && dvalue.type() == value.value().type(),
+void Tape::backward_from(const GradientEdge& value, Tensor dvalue, const GradReady& ready) {
+  check(dvalue.shape() == value.shape() && dvalue.type() == value.type(),
         "[backward_from] a gradient {} {} of a value {} {}", name_of(dvalue.type()), dvalue.shape().to_string(),
-        name_of(value.value().type()), value.value().shape().to_string());
+        name_of(value.type()), value.shape().to_string());
   BackwardClaim claim;
   for (const auto& [parameter, rows] : used_) claim.add(*parameter);
   const auto pass = std::exchange(pass_, std::make_shared<TapePass>(TapePass{this}));

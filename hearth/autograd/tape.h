@@ -104,9 +104,9 @@ using GradReady = std::function<void(Parameter&)>;
 
 // A forward pass in the order it ran. A parameter is noted at its first use. Backward walks the entries from last to
 // first: when it reaches that note, every use of the parameter is done, its gradient is complete and `ready` is called.
-// The tape keeps the activations that backward reads, and no others; they are freed as the walk passes. Only operations
-// that lie between a trainable parameter and the loss are recorded: ops ask Context::needs_grad, so backward ends where
-// nothing below needs a gradient. After backward the tape is good for another pass.
+// The tape itself keeps no values: a recorded backward keeps what it captured, until the walk has passed it. Only
+// operations that lie between a trainable parameter and the loss are recorded: ops ask Context::needs_grad, so backward
+// ends where nothing below needs a gradient. After backward the tape is good for another pass.
 class HEARTH_API Tape {
  public:
   Tape() = default;
@@ -129,7 +129,8 @@ class HEARTH_API Tape {
   // Keeps an object alive as long as the tape: what the recorded operations refer to, such as the batch.
   void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
 
-  // Backward calls `backward` with the gradient of the value. While the tape is paused nothing is recorded.
+  // Backward calls `backward` with the gradient of the value, which may be gone by then unless `backward` captured it.
+  // While the tape is paused nothing is recorded.
   template <class Backward>
   Var record(Tensor value, Backward backward) {
     if (paused_) return Var(std::move(value));
@@ -141,7 +142,7 @@ class HEARTH_API Tape {
   // Starts from d(loss)/d(loss) = `loss_grad`, for the scalar `loss` that this tape recorded since its last backward.
   void backward(const Var& loss, float loss_grad, const GradReady& ready = {});
   // The same from any value whose gradient is known, recorded or not.
-  void backward_from(const Var& value, Tensor dvalue, const GradReady& ready = {});
+  void backward_from(const GradientEdge& value, Tensor dvalue, const GradReady& ready = {});
 
   // While it lives, the tape notes uses of parameters but records no values: gradient checkpointing recomputes them.
   class Pause {

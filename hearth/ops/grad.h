@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hearth/autograd/tape.h"
+#include "hearth/base/api.h"
 
 namespace hearth::ops {
 
@@ -13,8 +14,8 @@ struct GradTarget {
   bool accumulate = false;
 };
 
-GradTarget grad_target(const GradientEdge& x);  // has the shape and dtype of the value
-GradTarget grad_target(Parameter& parameter);   // the parameter's slice of the gradient arena
+HEARTH_API GradTarget grad_target(const GradientEdge& x);  // has the shape and dtype of the value
+GradTarget grad_target(Parameter& parameter);              // the parameter's slice of the gradient arena
 Tensor grad_target(Parameter& embedding,
                    std::span<const std::int32_t> rows);  // the same; the caller adds to these rows only
 
@@ -25,6 +26,6 @@ inline Tensor value_for_grad_of(const GradientEdge& x, const Var& read) {
 }
 
 // Hands over a finished gradient; the caller must not use the buffer afterwards.
-void add_grad(const GradientEdge& x, Tensor dx);
+HEARTH_API void add_grad(const GradientEdge& x, Tensor dx);
 
 }  // namespace hearth::ops

@@ -20,6 +20,11 @@ void linear_value(Context& ctx, const MatmulOperand& x, const LinearParameters& 
   kernels::gemm(matmul);
 }
 
+// Looks at what an activation is applied to: an infinity below zero leaves no trace in the output of most.
+void look_at_sums(const Context& ctx, const Op& op, const Tensor& before) {
+  if (ctx.finite_check != nullptr && before.defined()) ctx.finite_check->look_at(op, before);
+}
+
 void check_linear(std::string_view op, const Shape& input, const LinearParameters& layer) {
   check_matrix(op, *layer.weight);
   check_vector(op, layer.bias, layer.weight->shape[0]);
@@ -34,11 +39,13 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
   const LinearParameters layer{&weight, bias};
   check_linear("linear", x.value().shape(), layer);
   const Op op{"linear", {x}, {&weight, bias}};
-  const bool keeps_before = activation != kernels::Activation::none && ctx.needs_grad(op);
-  Tensor before = keeps_before ? Tensor({x.value().rows(), weight.shape[0]}, out) : Tensor();
+  const bool is_read = ctx.needs_grad(op) || ctx.finite_check != nullptr;
+  Tensor before =
+      activation != kernels::Activation::none && is_read ? Tensor({x.value().rows(), weight.shape[0]}, out) : Tensor();
   const Tensor y({x.value().rows(), weight.shape[0]}, out);
   const MatmulOperand input = MatmulOperand::of_input(ctx, op, x.value(), weight);
   linear_value(ctx, input, layer, activation, before, y);
+  look_at_sums(ctx, op, before);
 
   const MatmulOperand kept = weight.trainable ? input : MatmulOperand();
   return ctx.record(op, y, [x = x.edge(), kept, &weight, bias, activation, before](Tensor dy) mutable {
@@ -76,35 +83,44 @@ Var feed_forward(Context& ctx, const Var& x, const LinearParameters& first, kern
   const bool hidden_needs_grad = ctx.needs_grad(hidden_op);
   const kernels::Layout layout = layout_between(ctx, x.value(), first);
   MatmulOperand before, hidden(rows, width, ctx.compute, layout);
-  if (hidden_needs_grad) before = MatmulOperand(rows, width, ctx.compute, layout);
+  if (hidden_needs_grad || ctx.finite_check != nullptr) before = MatmulOperand(rows, width, ctx.compute, layout);
   // The check reads the rows that fill up the last block, too.
   if (ctx.finite_check != nullptr && layout == kernels::Layout::blocks)
-    kernels::fill(hidden.type(), hidden.values.size(), 0, hidden.values.raw());
+    for (const MatmulOperand& values : {before, hidden})
+      kernels::fill(values.type(), values.values.size(), 0, values.values.raw());
   MatmulOperand input = MatmulOperand::of_input(ctx, hidden_op, x.value(), *first.weight);
   linear_value(ctx, input, first, activation, before, hidden);
+  look_at_sums(ctx, hidden_op, before.values);
   if (ctx.finite_check != nullptr) ctx.finite_check->look_at(hidden_op, hidden.values);
   const Tensor y({rows, second.weight->shape[0]}, ctx.compute);
   linear_value(ctx, hidden, second, kernels::Activation::none, {}, y);
 
   // Backward computes `hidden` again in place of `before`, where it multiplies by the slope there.
   const bool again = hidden_needs_grad && computes_activation_again(rows);
+  if (!hidden_needs_grad) before = {};
   if (again || !second.weight->trainable) hidden = {};
   if (!first.weight->trainable) input = {};
 
-  return ctx.record(op, y, [x = x.edge(), input, first, activation, second, before, hidden, again](const Tensor& dy) {
+  return ctx.record(op, y, [x = x.edge(), input, first, activation, second, before, hidden, again](Tensor dy) mutable {
     const Span backward_span("linear backward");
-    LinearBackward behind_dy, behind_dhidden;
-    if (!again) behind_dy.add_parameters(dy, hidden, second);
-    if (!before.values.defined()) return behind_dy.run();
+    LinearBackward of_second, of_first;
+    if (!again) of_second.add_parameters(dy, hidden, second);
+    if (!before.values.defined()) return of_second.run();
     MatmulOperand dhidden(before.rows, before.cols(), before.type(), before.layout);
-    behind_dy.add_input(dy, *second.weight, {dhidden.values, false},
+    of_second.add_input(dy, *second.weight, {dhidden.values, false},
                         {activation, before, again && second.weight->trainable});
-    behind_dy.run();
-    if (again) behind_dhidden.add_parameters(dy, before, second);
+    of_second.run();
+    // With `again`, the gradient of the second weight had to wait for the activation's output, now in `before`.
+    if (again) {
+      of_first.add_parameters(dy, before, second);
+    } else {
+      before = hidden = {};
+      dy = Tensor();
+    }
     dhidden.values = in_dtype(std::move(dhidden.values), x.type());
-    behind_dhidden.add_parameters(dhidden, input, first);
-    behind_dhidden.add_input(dhidden, *first.weight, x.needs_grad() ? grad_target(x) : GradTarget());
-    behind_dhidden.run();
+    of_first.add_parameters(dhidden, input, first);
+    of_first.add_input(dhidden, *first.weight, x.needs_grad() ? grad_target(x) : GradTarget());
+    of_first.run();
   });
 }
 

@@ -135,12 +135,9 @@ void LinearBackward::add(const kernels::GemmArgs& matmul, Parameter* weight) {
 }
 
 void LinearBackward::run() {
-  std::vector<double> squares(matmuls_.size());
   for (std::size_t i = 0; i < matmuls_.size(); ++i)
-    if (weights_[i] != nullptr) matmuls_[i].c_squares = &squares[i];
+    if (weights_[i] != nullptr) matmuls_[i].c_squares = &weights_[i]->grad_squares.emplace();
   kernels::gemm_together(matmuls_);
-  for (std::size_t i = 0; i < matmuls_.size(); ++i)
-    if (weights_[i] != nullptr) weights_[i]->grad_squares = squares[i];
   matmuls_.clear();
   weights_.clear();
 }

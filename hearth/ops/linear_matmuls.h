@@ -27,9 +27,8 @@ struct MatmulOperand {
   DType type() const { return values.type(); }
 };
 
-// From this many tokens on, activations count: they are most of the memory, and a weight's gradient reads them many
-// times from beyond the caches of its core, so that matmuls are faster on blocks. With 441 tokens no difference was
-// measured.
+// From this many tokens on, activations are most of a step's memory and do not stay in the caches. Their layout and
+// what backward keeps of them are chosen for that. With 441 tokens, blocks made no difference that was measured.
 inline constexpr std::int64_t kManyTokens = 1024;
 
 // Whether a linear layer that is trained keeps a copy of its input in blocks. The copy costs a pass and memory, and

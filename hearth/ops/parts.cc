@@ -1,7 +1,6 @@
 #include "hearth/ops/parts.h"
 
 #include <cstring>
-#include <vector>
 
 #include "hearth/base/check.h"
 #include "hearth/kernels/rows/elementwise.h"

@@ -123,8 +123,10 @@ TEST_F(Blocks, HideNoNanFromTheFiniteCheckAndInventNone) {
     const Tensor x({kTokens, 32}, DType::bf16);
     kernels::fill(DType::bf16, x.size(), 1, x.raw());
     {
-      const MatmulOperand before(kTokens, kWidth, DType::bf16, kernels::Layout::blocks);
-      kernels::fill(DType::bf16, before.values.size(), std::numeric_limits<float>::quiet_NaN(), before.values.raw());
+      const MatmulOperand one(kTokens, kWidth, DType::bf16, kernels::Layout::blocks),
+          other(kTokens, kWidth, DType::bf16, kernels::Layout::blocks);
+      for (const MatmulOperand& before : {one, other})
+        kernels::fill(DType::bf16, before.values.size(), std::numeric_limits<float>::quiet_NaN(), before.values.raw());
     }
     FiniteCheck check(FiniteCheck::Scope::values);
     Context ctx;
@@ -135,6 +137,7 @@ TEST_F(Blocks, HideNoNanFromTheFiniteCheckAndInventNone) {
   };
   EXPECT_EQ(found(0.1f), "");
   EXPECT_NE(found(std::numeric_limits<float>::infinity()), "");
+  EXPECT_NE(found(-std::numeric_limits<float>::infinity()), "");
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ TEST(FiniteCheckOfFeedForward, NamesTheLayerThatOverflows) {
   };
   EXPECT_EQ(found(1, 1), "");
   EXPECT_EQ(found(1e30f, 1), "an infinity in the output of linear intermediate");
+  EXPECT_EQ(found(-1e30f, 1), "an infinity in the output of linear intermediate") << "of which ReLU makes zeros";
   EXPECT_EQ(found(1, 1e30f), "an infinity in the output of feed_forward output");
 }
 

@@ -67,6 +67,26 @@ TEST(LayerNorm, LeavesItsInputAsItIs) {
   expect_derivative(test);
 }
 
+// The sum takes the place of an input that is given away, unless the backward of the op that made the input reads it:
+// the one of softmax above does, the one of an activation here does not.
+TEST(LayerNorm, MayTakeThePlaceOfItsInput) {
+  OpCase test;
+  test.inputs = {{"x", {12, 18}}, {"residual", {12, 18}}};
+  test.parameters = {{"gamma", {18}, 0.3f, 1}, {"beta", {18}}};
+  test.op = [](Context& ctx, auto x, auto g) {
+    Var activated = activation(ctx, x[0], kernels::Activation::tanh);
+    EXPECT_TRUE(activated.is_last_holder());
+    return layer_norm(ctx, std::move(activated), x[1], *g[0], *g[1], 1e-5f, 0.3f, kSite);
+  };
+  test.formula = [](const Context& ctx, auto a) {
+    formula::Numbers activated;
+    for (const Dual& x : a[0]) activated.push_back(tanh(x));
+    const formula::Numbers kept = formula::dropout(ctx.sequences, ctx.dropout(0.3f, kSite), activated, 18);
+    return formula::layer_norm(formula::sum(kept, a[1]), a[2], a[3], 1e-5);
+  };
+  expect_derivative(test);
+}
+
 TEST(LayerNorm, TakesMemoryForItsSumUnlessItsInputIsGivenAway) {
   ParameterStore store;
   Parameter &weight = store.add({{"weight", {64, 64}, 0}}), &gamma = store.add({{"gamma", {64}, 0}}),

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "hearth/base/error.h"
-#include "hearth/kernels/rows/elementwise.h"
 #include "hearth/ops/embedding.h"
 #include "hearth/ops/grad.h"
 #include "tests/ops/op_case.h"
