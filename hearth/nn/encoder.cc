@@ -67,10 +67,14 @@ TransformerEncoderLayer TransformerEncoderLayer::again(const ParameterScope& at)
   return layer;
 }
 
+// The outputs of all attention heads (T, H). Unless backward reads them, queries, keys and values are freed here.
+Var TransformerEncoderLayer::heads(ops::Context& ctx, const Var& x) const {
+  const Var qkv = ops::linear(ctx, x, *qkv_weight_, qkv_bias_);  // (T, 3 H)
+  return ops::attention(ctx, qkv, config_.heads, config_.attention_dropout, attention_site_);
+}
+
 Var TransformerEncoderLayer::operator()(ops::Context& ctx, const Var& x) const {
-  const Var mixed = ops::attention(ctx, ops::linear(ctx, x, *qkv_weight_, qkv_bias_),  // of (T, 3 H)
-                                   config_.heads, config_.attention_dropout, attention_site_);
-  Var projected = attention_output_(ctx, mixed);  // (T, H)
+  Var projected = attention_output_(ctx, heads(ctx, x));  // (T, H)
   const float attention_dropout = config_.attention_output_dropout ? config_.hidden_dropout : 0;
   const Var attended = attention_norm_(ctx, std::move(projected), x, attention_dropout, attention_output_site_);
   Var transformed = ops::feed_forward(ctx, attended, intermediate_.parameters(), config_.activation,
@@ -109,13 +113,17 @@ std::vector<std::int32_t> Encoder::position_ids(const Batch& batch) const {
   return positions;
 }
 
-Var Encoder::operator()(ops::Context& ctx, const Batch& batch) const {
+Var Encoder::embed(ops::Context& ctx, const Batch& batch) const {
   std::vector<ops::Lookup> lookups{word_.lookup(batch.input_ids), position_.lookup(position_ids(batch))};
   if (type_) lookups.push_back(type_->lookup(batch.token_type_ids));
   const Var embedded = ops::embedding_sum(ctx, std::move(lookups));  // (T, E)
   const Var normed = norm_(ctx, embedded);
-  Var x = dropout_(ctx, normed);
-  if (projection_) x = (*projection_)(ctx, x);  // (T, H)
+  const Var dropped = dropout_(ctx, normed);
+  return projection_ ? (*projection_)(ctx, dropped) : dropped;
+}
+
+Var Encoder::operator()(ops::Context& ctx, const Batch& batch) const {
+  Var x = embed(ctx, batch);
   for (const TransformerEncoderLayer& layer : layers_) {
     if (ctx.gradient_checkpointing && ctx.tape != nullptr) {
       x = ops::checkpointed(ctx, x, [&layer](ops::Context& inner, const Var& input) { return layer(inner, input); });

@@ -61,6 +61,8 @@ class HEARTH_API TransformerEncoderLayer {
   bool trains() const { return qkv_weight_->trainable || intermediate_.trains() || output_.trains(); }
 
  private:
+  Var heads(ops::Context& ctx, const Var& x) const;
+
   TransformerConfig config_;
   Parameter *qkv_weight_, *qkv_bias_;  // (3 H, H), (3 H)
   Linear attention_output_;
@@ -86,6 +88,7 @@ class HEARTH_API Encoder {
 
  private:
   std::vector<std::int32_t> position_ids(const Batch& batch) const;
+  Var embed(ops::Context& ctx, const Batch& batch) const;  // (T, H)
   bool trains_embeddings() const;
 
   TransformerConfig config_;

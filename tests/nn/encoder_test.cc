@@ -181,6 +181,29 @@ TEST_F(Encoders, CheckpointingKeepsLess) {
   EXPECT_LT(3 * kept(true), kept(false));
 }
 
+// A pass without a tape has at its peak the most that one layer holds at once: its input with either queries, keys,
+// values and the heads' outputs, or its middle, what the feed-forward layers compute and their result.
+TEST_F(Encoders, WithoutATapeValuesAreFreedAsSoonAsTheyAreRead) {
+  Batch many;
+  for (std::uint32_t sample = 0; sample < 400; ++sample) many.append(Ids(40, 1), Ids(40, 0), sample, 0);
+  const BatchPtr batch = shared_batch(many);
+  for (const std::int64_t intermediate : {16, 96}) {
+    TransformerConfig config = small_config();
+    config.intermediate = intermediate;
+    TestEncoder test(config);
+    const auto run = [&] {
+      ops::Context ctx;
+      ctx.begin(batch);
+      test.encoder(ctx, *batch);
+    };
+    run();  // scratch that stays
+    const cpu::PoolStats before = cpu::pool_stats();
+    const std::int64_t columns = std::max(5 * config.hidden, 3 * config.hidden + intermediate);
+    const auto most = static_cast<double>(batch->tokens() * columns) * sizeof(float);
+    EXPECT_NEAR(static_cast<double>(before.peak_bytes - before.in_use_bytes), most, 0.05 * most) << intermediate;
+  }
+}
+
 TEST_F(Encoders, ReportsGradientsFromTheArenasBeginningToItsEnd) {
   TestEncoder test(small_config());
   std::vector<std::int64_t> offsets;
