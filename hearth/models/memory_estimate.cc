@@ -90,7 +90,7 @@ class Activations {
         embedded_(bytes_of(config_.embedding_width())),
         hidden_(bytes_of(config_.hidden)),
         wide_(bytes_of(config_.intermediate)),
-        kept_wide_(ops::computes_activation_again(plan.tokens) ? wide_ : 2 * wide_),
+        kept_wide_(kept_of_feed_forward(plan.tokens)),
         attention_masks_(attention_masks(config_, plan)),
         copied_mixed_(copies_mixed(config_, plan) ? hidden_ : 0) {}
 
@@ -106,6 +106,12 @@ class Activations {
   double bytes_of(std::int64_t columns) const {
     return tokens_ * static_cast<double>(columns) * static_cast<double>(size_of(dtype_));
   }
+  // Feed-forward layers keep what their activation reads and, in a batch of few tokens, its output, too. Batches differ
+  // in size, so those of few tokens count where they need more.
+  double kept_of_feed_forward(std::int64_t tokens) const {
+    const std::int64_t few = std::min(tokens, ops::kManyTokens - 1);
+    return std::max(wide_, 2 * wide_ * static_cast<double>(few) / tokens_);
+  }
   double norm_statistics() const { return 2 * tokens_ * kFloat; }
   double embeddings() const {
     const double sum = embedded_, result = embedded_;
@@ -114,14 +120,14 @@ class Activations {
   }
   double layer() const {
     const double query_key_value = 3 * hidden_, mixed = hidden_, projected = hidden_, attended = hidden_;
-    const double widened = kept_wide_;  // before the activation and, unless backward computes it again, behind it
     const double narrowed = hidden_, result = hidden_;
     const double log_sums = tokens_ * static_cast<double>(config_.heads) * kFloat;
-    return query_key_value + mixed + log_sums + attention_masks_ + projected + attended + widened + narrowed + result +
-           copied_mixed_ + 2 * norm_statistics();
+    return query_key_value + mixed + log_sums + attention_masks_ + projected + attended + kept_wide_ + narrowed +
+           result + copied_mixed_ + 2 * norm_statistics();
   }
-  // A layer that backward does not reach keeps nothing; of its values, queries, keys and values die first.
-  double passing_layer() const { return 5 * hidden_ + wide_; }
+  // A layer that backward does not reach keeps nothing. At once it holds its input, queries, keys, values and the
+  // outputs of the heads, or its input, its middle, and what the feed-forward layers compute, with their result.
+  double passing_layer() const { return std::max(5 * hidden_, 3 * hidden_ + wide_); }
   double head() const {
     if (model_.head() == HeadKind::masked_lm) return masked_lm_head();
     const double logits = tokens_ * static_cast<double>(model_.logits_per_token()) * kFloat;

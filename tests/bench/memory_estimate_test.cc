@@ -194,7 +194,7 @@ TEST(MemoryEstimateTest, CountsTheMasksThatAttentionKeeps) {
 }
 
 // From 1,024 tokens on, the inputs of matmuls with at least 1,152 outputs are copied. The copy replaces the input,
-// except behind attention, which keeps its output, too.
+// except after attention, which keeps its output, too.
 TEST(MemoryEstimateTest, CountsTheInputsThatAreCopied) {
   const auto activations = [](bool copies, std::int64_t tokens, std::string_view sizes) {
     kernels::GemmImpl impl = kernels::choose_gemm(DType::bf16);
@@ -224,9 +224,24 @@ TEST(MemoryEstimateTest, ShardingDividesTheOptimizersState) {
 }
 
 TEST(MemoryEstimateTest, ActivationsGrowWithTokensAndHalveWithTheFormat) {
-  const double once = estimate_memory(*tiny(), small_plan(DType::f32)).activations;
-  EXPECT_EQ(estimate_memory(*tiny(), small_plan(DType::f32, 16)).activations, 2 * once);
-  EXPECT_NEAR(estimate_memory(*tiny(), small_plan(DType::bf16)).activations, once / 2, 0.01 * once);
+  const double once = estimate_memory(*tiny(), small_plan(DType::f32, 16)).activations;
+  EXPECT_EQ(estimate_memory(*tiny(), small_plan(DType::f32, 32)).activations, 2 * once);
+  EXPECT_NEAR(estimate_memory(*tiny(), small_plan(DType::bf16, 16)).activations, once / 2, 0.01 * once);
+}
+
+// Feed-forward layers keep two numbers per token and column with fewer than 1,024 tokens, otherwise one. The estimate
+// covers all batches of up to so many tokens.
+TEST(MemoryEstimateTest, CoversSmallerBatchesThatKeepMore) {
+  constexpr double kBytesPerKept = 2 * 512 * sizeof(float);  // in both layers together
+  const auto rest_per_token = [&](std::int64_t tokens, std::int64_t kept) {
+    MemoryPlan plan = small_plan(DType::f32);
+    plan.tokens = tokens;
+    const double activations = estimate_memory(*tiny(), plan).activations;
+    return (activations - kBytesPerKept * static_cast<double>(kept)) / static_cast<double>(tokens);
+  };
+  const double expected = rest_per_token(500, 1000);
+  for (const auto& [tokens, kept] : {std::pair{1023, 2046}, {1024, 2046}, {2000, 2046}, {2046, 2046}, {3000, 3000}})
+    EXPECT_NEAR(rest_per_token(tokens, kept), expected, 1e-9 * expected) << tokens;
 }
 
 }  // namespace
