@@ -227,8 +227,8 @@ class ModelCheck {
     check_after(io::get_double(steps[0], "grad_norm", file), lr_sum);
   }
 
-  // Adam turns the rounding noise of gradients that are zero in exact arithmetic into steps of full size. Such an element
-  // moves by up to the sum of the learning rates, here and in the reference, perhaps in opposite directions.
+  // Adam turns the rounding noise of gradients that are zero in exact arithmetic into steps of full size. Such an
+  // element moves by up to the sum of the learning rates, here and in the reference, perhaps in opposite directions.
   void check_after(double norm, double lr_sum) {
     const io::Safetensors after = io::Safetensors::open(folder_ / "after10.safetensors");
     std::size_t checked = 0;

@@ -169,7 +169,8 @@ TEST(MigrateShell, Variables) {
         "are"}},
       {"export LD_PRELOAD=/opt/lib/libiomp5.so\npython run_qa.py",
        "hearth run_qa",
-       {"left out: LD_PRELOAD has no effect: Hearth has compute threads of its own, and `hearth launch --memory_allocator` "
+       {"left out: LD_PRELOAD has no effect: Hearth has compute threads of its own, and `hearth launch "
+        "--memory_allocator` "
         "preloads another malloc"}},
   });
 }
