@@ -103,24 +103,26 @@ Var feed_forward(Context& ctx, const Var& x, const LinearParameters& first, kern
 
   return ctx.record(op, y, [x = x.edge(), input, first, activation, second, before, hidden, again](Tensor dy) mutable {
     const Span backward_span("linear backward");
-    LinearBackward of_second, of_first;
-    if (!again) of_second.add_parameters(dy, hidden, second);
-    if (!before.values.defined()) return of_second.run();
+    // Matmuls run in two groups: the second reads `dhidden`, which the first computes. The gradient of the second
+    // weight is in the first group, unless the activation's output that it reads is computed there, in place of
+    // `before`.
+    LinearBackward matmuls;
+    if (!again) matmuls.add_parameters(dy, hidden, second);
+    if (!before.values.defined()) return matmuls.run();
     MatmulOperand dhidden(before.rows, before.cols(), before.type(), before.layout);
-    of_second.add_input(dy, *second.weight, {dhidden.values, false},
-                        {activation, before, again && second.weight->trainable});
-    of_second.run();
-    // With `again`, the gradient of the second weight had to wait for the activation's output, now in `before`.
+    matmuls.add_input(dy, *second.weight, {dhidden.values, false},
+                      {activation, before, again && second.weight->trainable});
+    matmuls.run();
     if (again) {
-      of_first.add_parameters(dy, before, second);
+      matmuls.add_parameters(dy, before, second);
     } else {
       before = hidden = {};
       dy = Tensor();
     }
     dhidden.values = in_dtype(std::move(dhidden.values), x.type());
-    of_first.add_parameters(dhidden, input, first);
-    of_first.add_input(dhidden, *first.weight, x.needs_grad() ? grad_target(x) : GradTarget());
-    of_first.run();
+    matmuls.add_parameters(dhidden, input, first);
+    matmuls.add_input(dhidden, *first.weight, x.needs_grad() ? grad_target(x) : GradTarget());
+    matmuls.run();
   });
 }
 

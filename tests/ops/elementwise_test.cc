@@ -60,7 +60,7 @@ TEST(Pairs, LeaveInputsAloneThatNeedNoGradient) {
   }
 }
 
-// "No two Vars share the memory of a gradient."
+// An op may write into the gradient that it is given, so no two values share the memory of one.
 TEST(Add, GivesEachInputAGradientOfItsOwn) {
   Tape tape;
   Context ctx;

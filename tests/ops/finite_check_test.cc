@@ -100,6 +100,28 @@ TEST_F(FiniteCheckTest, NamesAWeight) {
 // A row of an embedding that no token names does no harm.
 TEST_F(FiniteCheckTest, LooksAtWhatIsUsed) { EXPECT_EQ(found({{"words.weight", kNan, 2 * kHidden}}), ""); }
 
+// Of an infinity below zero ReLU makes a zero.
+TEST(FiniteCheckOfLinear, NamesTheLayerWhoseActivationHidesAnOverflow) {
+  const auto found = [](float weight, bool is_frozen) {
+    ParameterStore store;
+    Parameter& dense = store.add({{"dense.weight", {2, 2}, 0}});
+    if (is_frozen) store.freeze([](std::string_view) { return true; });
+    store.allocate();
+    dense.master.copy_from(tensor_of(std::vector<float>(4, weight), {2, 2}));
+    FiniteCheck check(FiniteCheck::Scope::values);
+    Tape tape;
+    Context ctx;
+    ctx.tape = &tape;
+    ctx.finite_check = &check;
+    linear(ctx, Var(tensor_of({1e10f, 1e10f}, {1, 2})), dense, nullptr, kernels::Activation::relu);
+    return check.found();
+  };
+  for (const bool is_frozen : {false, true}) {
+    EXPECT_EQ(found(-1, is_frozen), "");
+    EXPECT_EQ(found(-1e30f, is_frozen), "an infinity in the output of linear dense");
+  }
+}
+
 TEST(FiniteCheckOfFeedForward, NamesTheLayerThatOverflows) {
   const auto found = [](float first_weight, float second_weight) {
     ParameterStore store;
@@ -117,7 +139,7 @@ TEST(FiniteCheckOfFeedForward, NamesTheLayerThatOverflows) {
   };
   EXPECT_EQ(found(1, 1), "");
   EXPECT_EQ(found(1e30f, 1), "an infinity in the output of linear intermediate");
-  EXPECT_EQ(found(-1e30f, 1), "an infinity in the output of linear intermediate") << "of which ReLU makes zeros";
+  EXPECT_EQ(found(-1e30f, 1), "an infinity in the output of linear intermediate") << "ReLU makes zeros of it";
   EXPECT_EQ(found(1, 1e30f), "an infinity in the output of feed_forward output");
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hearth/base/error.h"
+#include "hearth/cpu/memory.h"
 #include "hearth/ops/embedding.h"
 #include "hearth/ops/grad.h"
 #include "tests/ops/op_case.h"
@@ -64,6 +65,31 @@ TEST(Linear, IsCloseWithManyTokensAndOutputs) {
   test.parameters = {{"weight", {1152, 32}, 0.3f}, {"bias", {1152}}};
   test.op = [](Context& ctx, auto x, auto p) { return linear(ctx, x[0], *p[0], p[1]); };
   expect_close_in_narrow_formats(test, 3);
+}
+
+// The weight's gradient reads x, and the activation's derivative what it was applied to.
+TEST(Linear, KeepsWhatItsBackwardReads) {
+  constexpr std::int64_t kTokens = 300, kInputs = 512, kOutputs = 1024;
+  for (const bool is_frozen : {false, true}) {
+    ParameterStore store;
+    Parameter& weight = store.add({{"weight", {kOutputs, kInputs}, 0}});
+    if (is_frozen) store.freeze([](std::string_view) { return true; });
+    store.allocate();
+    weight.master.fill_zero();
+    const auto kept = [&](Activation activation) {
+      Tape tape;
+      Context ctx;
+      ctx.tape = &tape;
+      const std::size_t before = cpu::pool_stats().in_use_bytes;
+      const Var y = linear(ctx, Var(Tensor::zeros({kTokens, kInputs}, DType::f32), true), weight, nullptr, activation);
+      return static_cast<double>(cpu::pool_stats().in_use_bytes - before - y.value().bytes()) /
+             static_cast<double>(y.value().bytes());
+    };
+    kept(Activation::gelu);  // scratch that stays
+    const double x = is_frozen ? 0 : 0.5;
+    EXPECT_NEAR(kept(Activation::none), x, 0.05) << is_frozen;
+    EXPECT_NEAR(kept(Activation::gelu), x + 1, 0.05) << is_frozen;
+  }
 }
 
 TEST(Linear, AddsItsGradientsToWhatTheOtherUsesGave) {

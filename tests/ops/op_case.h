@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -75,6 +76,7 @@ struct OpCase {
   DType input_type = DType::f32;         // of the inputs; the context computes in it, too
   int passes = 1;                        // forward and backward, gradients of parameters adding up
   std::vector<std::size_t> frozen = {};  // indices of parameters, which have no gradient
+  std::optional<std::size_t> constant;   // an input that needs no gradient
 
   std::vector<Array> arrays() const {
     std::vector<Array> all = inputs;
@@ -134,7 +136,7 @@ inline Outcome run(const OpCase& test) {
   for (int pass = 0; pass < test.passes; ++pass) {
     std::vector<Var> inputs;
     for (std::size_t i = 0; i < test.inputs.size(); ++i)
-      inputs.emplace_back(tensor_of(test.numbers(i), test.inputs[i].shape, test.input_type), true);
+      inputs.emplace_back(tensor_of(test.numbers(i), test.inputs[i].shape, test.input_type), i != test.constant);
     Tape tape;
     Context ctx = test.context();
     ctx.tape = &tape;
@@ -144,9 +146,9 @@ inline Outcome run(const OpCase& test) {
     std::vector<GradientEdge> input_edges;
     for (Var& input : inputs) input_edges.push_back(edge_without_value(std::exchange(input, {})));
     tape.backward_from(output, tensor_of(output_weights(output.shape().size()), output.shape(), output.type()));
-    for (const GradientEdge& input : input_edges) {
-      EXPECT_TRUE(input.grad().defined());
-      outcome.grads.push_back(numbers_of(input.grad()));
+    for (std::size_t i = 0; i < input_edges.size(); ++i) {
+      EXPECT_EQ(input_edges[i].grad().defined(), i != test.constant) << test.inputs[i].name;
+      outcome.grads.push_back(i == test.constant ? std::vector<float>() : numbers_of(input_edges[i].grad()));
     }
   }
   store.complete_grads();
@@ -203,15 +205,25 @@ void expect_near(const std::vector<float>& actual, const std::vector<Number>& ex
 
 inline constexpr double kExact = 1e-5;  // of f32 against doubles
 
-// In f32: the values and every gradient against the formula's; with two passes parameters have twice the gradient.
+// In f32: the values and every gradient against the formula's, also where one of several inputs needs no gradient; with
+// two passes parameters have twice the gradient.
 inline void expect_derivative(OpCase test) {
   const Expected expected = differentiate(test);
   const auto names = test.arrays();
-  const Outcome once = run(test);
-  expect_near(once.y, expected.y, kExact, "the value");
-  for (std::size_t i = 0; i < names.size(); ++i)
-    expect_near(once.grads[i], expected.grads[i], kExact, "the gradient of " + names[i].name);
+  std::vector<std::optional<std::size_t>> constants{std::nullopt};
+  if (test.inputs.size() > 1)
+    for (std::size_t i = 0; i < test.inputs.size(); ++i) constants.emplace_back(i);
+  for (const auto& constant : constants) {
+    test.constant = constant;
+    const std::string where = constant ? ", while there is none of " + names[*constant].name : "";
+    const Outcome once = run(test);
+    expect_near(once.y, expected.y, kExact, "the value");
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (i != constant)
+        expect_near(once.grads[i], expected.grads[i], kExact, "the gradient of " + names[i].name + where);
+  }
 
+  test.constant.reset();
   test.passes = 2;
   const Outcome twice = run(test);
   for (std::size_t i = test.inputs.size(); i < names.size(); ++i) {
