@@ -45,6 +45,30 @@ TEST_F(BatchSize, IsTriedWithTheLongestItems) {
   EXPECT_EQ(order, std::vector(longest.begin(), longest.begin() + 4));
 }
 
+// A batch of just below 1,024 tokens may need more memory than a somewhat larger one.
+TEST_F(BatchSize, IsTriedWithTheLargestBatchOfFewTokensToo) {
+  std::vector<std::int64_t> order;
+  const auto data = toy_dataset(600, &order);
+  ToyModel model;
+  const auto tokens = [&](std::size_t begin, std::size_t end) {
+    std::int64_t sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += data->length(order[i]);
+    return sum;
+  };
+  find_batch_size(model, *data, 150, {}, {});
+  ASSERT_EQ(order.size(), 300u);
+  EXPECT_GE(tokens(0, 150), 1024);
+  EXPECT_LT(tokens(150, 300), 1024);
+  EXPECT_GT(tokens(150, 300), 1024 - kToyLongest);
+
+  // A batch of all items is the only one, and one of few tokens is the largest already.
+  for (const std::int64_t batch : {600, 50}) {
+    order.clear();
+    find_batch_size(model, *data, batch, {}, {});
+    EXPECT_EQ(std::ssize(order), batch);
+  }
+}
+
 TEST_F(BatchSize, IsTheSameOnEveryRank) {
   comm::run_threads(2, [&](comm::ProcessGroup& group) {
     ToyModel model;
