@@ -13,7 +13,7 @@ namespace hearth::models {
 namespace {
 
 // Measured: code and data of the program and its libraries, the code that oneDNN generates, the heap.
-constexpr double kProgramBytes = 22 << 20;
+constexpr double kProgramBytes = 28 << 20;
 
 constexpr double kFloat = sizeof(float);
 
@@ -72,10 +72,13 @@ double attention_masks(const nn::TransformerConfig& config, const MemoryPlan& pl
   return per_sequence * static_cast<double>(plan.tokens) / static_cast<double>(plan.longest);
 }
 
-// Whether the matmul after attention keeps a copy of its input, beside the one that attention keeps. Other layers keep
-// either their input or a copy of it.
-bool copies_mixed(const nn::TransformerConfig& config, const MemoryPlan& plan) {
-  return ops::copies_input(plan.dtype, plan.tokens, config.hidden, config.hidden);
+// Copies of matmuls' inputs that lie beside the inputs, per layer: attention keeps its output for itself, and gradient
+// checkpointing the input of the layer. Other copies replace what they are made of.
+int copies_beside_inputs(const nn::TransformerConfig& config, const MemoryPlan& plan) {
+  const auto copies = [&](std::int64_t outputs) {
+    return ops::copies_input(plan.dtype, plan.tokens, config.hidden, outputs) ? 1 : 0;
+  };
+  return copies(config.hidden) + (plan.gradient_checkpointing ? copies(3 * config.hidden) : 0);
 }
 
 // Bytes of the activations of a pass.
@@ -90,9 +93,9 @@ class Activations {
         embedded_(bytes_of(config_.embedding_width())),
         hidden_(bytes_of(config_.hidden)),
         wide_(bytes_of(config_.intermediate)),
-        kept_wide_(kept_of_feed_forward(plan.tokens)),
+        kept_wide_(ops::computes_activation_again(plan.tokens) ? wide_ : 2 * wide_),
         attention_masks_(attention_masks(config_, plan)),
-        copied_mixed_(copies_mixed(config_, plan) ? hidden_ : 0) {}
+        copies_(copies_beside_inputs(config_, plan) * hidden_) {}
 
   double peak() const {
     const auto layers = static_cast<double>(model_.layers_in_backward());
@@ -106,12 +109,6 @@ class Activations {
   double bytes_of(std::int64_t columns) const {
     return tokens_ * static_cast<double>(columns) * static_cast<double>(size_of(dtype_));
   }
-  // Feed-forward layers keep what their activation reads and, in a batch of few tokens, its output, too. Batches differ
-  // in size, so those of few tokens count where they need more.
-  double kept_of_feed_forward(std::int64_t tokens) const {
-    const std::int64_t few = std::min(tokens, ops::kManyTokens - 1);
-    return std::max(wide_, 2 * wide_ * static_cast<double>(few) / tokens_);
-  }
   double norm_statistics() const { return 2 * tokens_ * kFloat; }
   double embeddings() const {
     const double sum = embedded_, result = embedded_;
@@ -123,7 +120,7 @@ class Activations {
     const double narrowed = hidden_, result = hidden_;
     const double log_sums = tokens_ * static_cast<double>(config_.heads) * kFloat;
     return query_key_value + mixed + log_sums + attention_masks_ + projected + attended + kept_wide_ + narrowed +
-           result + copied_mixed_ + 2 * norm_statistics();
+           result + copies_ + 2 * norm_statistics();
   }
   // A layer that backward does not reach keeps nothing. At once it holds its input, queries, keys, values and the
   // outputs of the heads, or its input, its middle, and what the feed-forward layers compute, with their result.
@@ -151,8 +148,15 @@ class Activations {
   const nn::TransformerConfig& config_;
   DType dtype_;
   bool checkpointed_;
-  double tokens_, embedded_, hidden_, wide_, kept_wide_, attention_masks_, copied_mixed_;
+  double tokens_, embedded_, hidden_, wide_, kept_wide_, attention_masks_, copies_;
 };
+
+// Batches differ in size, and one of fewer than ops::kManyTokens tokens keeps more per token: the larger peak.
+double peak_of_activations(const Pretrained& model, const MemoryPlan& plan) {
+  MemoryPlan few = plan;
+  few.tokens = std::min(plan.tokens, ops::kManyTokens - 1);
+  return std::max(Activations(model, plan).peak(), Activations(model, few).peak());
+}
 
 constexpr double kTile = 256;
 
@@ -161,6 +165,13 @@ double vocabulary_operand(const nn::TransformerConfig& config, DType dtype) {
   if (dtype == DType::f32) return 0;
   const double width = std::min(kTile, static_cast<double>(config.embedding_width()));
   return width * static_cast<double>(config.vocab_size) * static_cast<double>(size_of(dtype));
+}
+
+// Scratch that the threads share: in 16 bits, the sums of a weight's gradient and a packed operand.
+double work_space_of_matmul(const nn::TransformerConfig& config, DType dtype) {
+  if (dtype == DType::f32) return 0;
+  const auto largest_weight = static_cast<double>(config.hidden * config.intermediate);
+  return largest_weight * (kFloat + static_cast<double>(size_of(dtype)));
 }
 
 // Scratch of one thread: one tile of a matmul, and one head of a sequence in attention.
@@ -180,8 +191,9 @@ MemoryEstimate estimate_memory(const Pretrained& model, const MemoryPlan& plan) 
         "[estimate_memory] all must be at least 1: tokens {}, longest sequence {}, shards {}, threads {}", plan.tokens,
         plan.longest, plan.shards, plan.threads);
   MemoryEstimate estimate = of_parameters(model, plan);
-  estimate.activations = Activations(model, plan).peak();
-  estimate.work_space = static_cast<double>(plan.threads) * work_space_of_thread(model, plan);
+  estimate.activations = peak_of_activations(model, plan);
+  estimate.work_space = work_space_of_matmul(model.backbone_config(), plan.dtype) +
+                        static_cast<double>(plan.threads) * work_space_of_thread(model, plan);
   estimate.program = kProgramBytes;
   return estimate;
 }

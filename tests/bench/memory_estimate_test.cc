@@ -10,6 +10,7 @@
 #include "hearth/cpu/system.h"
 #include "hearth/kernels/gemm/gemm.h"
 #include "hearth/models/pretrained.h"
+#include "hearth/ops/vocabulary_loss.h"
 #include "hearth/optim/optimizers.h"
 #include "hearth/train/training_step.h"
 #include "tests/support.h"
@@ -158,14 +159,16 @@ TEST(MemoryEstimateTest, FrozenLayersHaveWeightsAlone) {
 
 TEST(MemoryEstimateTest, KnowsTheHeads) {
   const auto activations = [](HeadKind head) {
-    return estimate_memory(*tiny({}, head), small_plan(DType::f32)).activations;
+    return estimate_memory(*tiny({}, head), small_plan(DType::f32, 32)).activations;
   };
-  const double logits = 2 * 4.0 * 8 * kSequence;  // and their gradients, per label
+  const double logits = 2 * 4.0 * 32 * kSequence;  // and their gradients, per label
   EXPECT_EQ(activations(HeadKind::question_answering) - activations(HeadKind::sequence_classification), 2 * logits);
   const nn::TransformerConfig encoder = tiny()->backbone_config();
-  const double masked = 0.15 * 8 * kSequence;  // positions: four arrays of hidden states, and one of logits
+  const double masked = 0.15 * 32 * kSequence;  // positions: four arrays of hidden states, and a block of logits
+  const auto rows = static_cast<double>(ops::vocabulary_block_rows(encoder.vocab_size));
   EXPECT_NEAR(activations(HeadKind::masked_lm) - activations(HeadKind::sequence_classification),
-              4.0 * masked * static_cast<double>(4 * encoder.hidden + encoder.vocab_size), 1);
+              4.0 * (masked * static_cast<double>(4 * encoder.hidden) + rows * static_cast<double>(encoder.vocab_size)),
+              1);
 }
 
 TEST(MemoryEstimateTest, CountsTheCopiesOfTiedWordEmbeddings) {
@@ -194,9 +197,10 @@ TEST(MemoryEstimateTest, CountsTheMasksThatAttentionKeeps) {
 }
 
 // From 1,024 tokens on, the inputs of matmuls with at least 1,152 outputs are copied. The copy replaces the input,
-// except after attention, which keeps its output, too.
+// except after attention, which keeps its output, too, and in a layer whose input gradient checkpointing keeps.
 TEST(MemoryEstimateTest, CountsTheInputsThatAreCopied) {
-  const auto activations = [](bool copies, std::int64_t tokens, std::string_view sizes) {
+  bool checkpointing = false;
+  const auto activations = [&](bool copies, std::int64_t tokens, std::string_view sizes) {
     kernels::GemmImpl impl = kernels::choose_gemm(DType::bf16);
     impl.takes_bf16_blocks = copies;
     const kernels::ForcedGemm forced(DType::bf16, impl);
@@ -204,14 +208,21 @@ TEST(MemoryEstimateTest, CountsTheInputsThatAreCopied) {
     override_fields(config, sizes);
     MemoryPlan plan = small_plan(DType::bf16);
     plan.tokens = tokens;
+    plan.gradient_checkpointing = checkpointing;
     return estimate_memory(*models::outline(config, HeadKind::question_answering, {}), plan).activations;
+  };
+  const auto copied = [&](std::int64_t tokens, std::string_view sizes) {
+    return activations(true, tokens, sizes) - activations(false, tokens, sizes);
   };
   constexpr std::string_view kNarrow = "hidden_size=384,intermediate_size=1536",
                              kWide = "hidden_size=1152,intermediate_size=1536";
-  constexpr double kBytesOfInput = 1024 * 1152 * 2, kLayers = 2;
-  EXPECT_EQ(activations(true, 1024, kNarrow), activations(false, 1024, kNarrow));
-  EXPECT_EQ(activations(true, 1024, kWide) - activations(false, 1024, kWide), kLayers * kBytesOfInput);
-  EXPECT_EQ(activations(true, 1023, kWide), activations(false, 1023, kWide));
+  constexpr double kNarrowInput = 2048 * 384 * 2, kWideInput = 2048 * 1152 * 2, kLayers = 2;
+  EXPECT_EQ(copied(2048, kNarrow), 0);
+  EXPECT_EQ(copied(2048, kWide), kLayers * kWideInput);
+  EXPECT_EQ(copied(1023, kWide), 0);
+  checkpointing = true;  // of one layer at a time
+  EXPECT_EQ(copied(2048, kNarrow), kNarrowInput);
+  EXPECT_EQ(copied(2048, kWide), 2 * kWideInput);
 }
 
 TEST(MemoryEstimateTest, ShardingDividesTheOptimizersState) {
@@ -232,16 +243,17 @@ TEST(MemoryEstimateTest, ActivationsGrowWithTokensAndHalveWithTheFormat) {
 // Feed-forward layers keep two numbers per token and column with fewer than 1,024 tokens, otherwise one. The estimate
 // covers all batches of up to so many tokens.
 TEST(MemoryEstimateTest, CoversSmallerBatchesThatKeepMore) {
-  constexpr double kBytesPerKept = 2 * 512 * sizeof(float);  // in both layers together
-  const auto rest_per_token = [&](std::int64_t tokens, std::int64_t kept) {
+  const auto activations = [](std::int64_t tokens) {
     MemoryPlan plan = small_plan(DType::f32);
     plan.tokens = tokens;
-    const double activations = estimate_memory(*tiny(), plan).activations;
-    return (activations - kBytesPerKept * static_cast<double>(kept)) / static_cast<double>(tokens);
+    return estimate_memory(*tiny(), plan).activations;
   };
-  const double expected = rest_per_token(500, 1000);
-  for (const auto& [tokens, kept] : {std::pair{1023, 2046}, {1024, 2046}, {2000, 2046}, {2046, 2046}, {3000, 3000}})
-    EXPECT_NEAR(rest_per_token(tokens, kept), expected, 1e-9 * expected) << tokens;
+  constexpr double kKept = 2 * 512 * sizeof(float);  // per token, in both layers together
+  const double with_few = activations(1000) / 1000, with_many = activations(3000) / 3000;
+  EXPECT_NEAR(with_few - with_many, kKept, 1e-6);
+  EXPECT_NEAR(activations(1023), 1023 * with_few, 1);
+  for (const std::int64_t tokens : {1024, 1100}) EXPECT_EQ(activations(tokens), activations(1023)) << tokens;
+  EXPECT_NEAR(activations(2000), 2000 * with_many, 1);
 }
 
 }  // namespace
