@@ -1,5 +1,5 @@
-// A training loop of one's own with a loss of one's own: the steps that the Trainer makes, one by one. The task: does
-// the sequence begin and end with the same number?
+// A training loop of one's own with a loss and an op of one's own: the steps that the Trainer makes, one by one. The
+// task: does the sequence begin and end with the same number?
 #include <hearth/hearth.h>
 
 #include <cstdio>
@@ -28,12 +28,28 @@ class SameEnds final : public hearth::Model {
   hearth::nn::Linear output_;
 };
 
+// An op of one's own: the mean of (x - target)^2. Its backward captures what it reads, and of x the edge alone.
+hearth::Var mean_squared_error(hearth::Context& ctx, const hearth::Var& x, const hearth::Tensor& targets) {
+  const hearth::Tensor errors(targets.shape(), hearth::DType::f32), mean({}, hearth::DType::f32);
+  double sum = 0;
+  for (std::int64_t i = 0; i < errors.size(); ++i) {
+    const float error = x.value().data<float>()[i] - targets.data<float>()[i];
+    errors.data<float>()[i] = error;
+    sum += error * error;
+  }
+  *mean.data<float>() = static_cast<float>(sum / static_cast<double>(errors.size()));
+  return ctx.record({"mean squared error", {x}}, mean, [x = x.edge(), errors](const hearth::Tensor& dmean) {
+    const float slope = 2 * dmean.item() / static_cast<float>(errors.size());
+    for (std::int64_t i = 0; i < errors.size(); ++i) errors.data<float>()[i] *= slope;
+    hearth::ops::add_grad(x, errors);
+  });
+}
+
 // The Brier score: the mean of (probability - target)^2 over rows and classes.
 hearth::Var brier_score(hearth::Context& ctx, const hearth::Var& logits, const std::vector<std::int64_t>& labels) {
   const hearth::Tensor targets = hearth::Tensor::zeros(logits.value().shape(), hearth::DType::f32);
   for (std::size_t row = 0; row < labels.size(); ++row) targets.data<float>()[2 * row + labels[row]] = 1;
-  const hearth::Var error = hearth::ops::subtract(ctx, hearth::ops::softmax(ctx, logits), hearth::Var(targets));
-  return hearth::ops::mean(ctx, hearth::ops::multiply(ctx, error, error));
+  return mean_squared_error(ctx, hearth::ops::softmax(ctx, logits), targets);
 }
 
 hearth::DatasetPtr sequences(int count) {

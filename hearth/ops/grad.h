@@ -15,9 +15,9 @@ struct GradTarget {
 };
 
 HEARTH_API GradTarget grad_target(const GradientEdge& x);  // has the shape and dtype of the value
-GradTarget grad_target(Parameter& parameter);              // the parameter's slice of the gradient arena
-Tensor grad_target(Parameter& embedding,
-                   std::span<const std::int32_t> rows);  // the same; the caller adds to these rows only
+HEARTH_API GradTarget grad_target(Parameter& parameter);   // the parameter's slice of the gradient arena
+HEARTH_API Tensor grad_target(Parameter& embedding,
+                              std::span<const std::int32_t> rows);  // the same; the caller adds to these rows only
 
 inline std::vector<GradientEdge> edges_of(std::span<const Var> values) { return {values.begin(), values.end()}; }
 // The value that the gradient of x reads; undefined, so that nothing is kept, if x needs none.

@@ -21,7 +21,7 @@ Var checkpointed(Context& ctx, const Var& x, std::function<Var(Context&, const V
     Context again = ctx;
     again.tape = &inner;
     const Var input = x.defined() ? Var(x.value(), x.needs_grad()) : Var();
-    const Var output = body(again, input);
+    const GradientEdge output = body(again, input).edge();
     // The outer tape reports the parameters as ready: it noted their uses when the body first ran.
     inner.backward_from(output, std::move(dy));
     if (input.defined() && input.grad().defined()) add_grad(x, std::move(input.grad()));

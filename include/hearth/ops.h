@@ -8,6 +8,7 @@
 #include "hearth/ops/dropout.h"
 #include "hearth/ops/elementwise.h"
 #include "hearth/ops/embedding.h"
+#include "hearth/ops/grad.h"
 #include "hearth/ops/gradient_checkpointing.h"
 #include "hearth/ops/layer_norm.h"
 #include "hearth/ops/linear.h"
