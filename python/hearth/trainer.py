@@ -38,6 +38,24 @@ class EvalPrediction:
         return (self.predictions, self.label_ids)[index]
 
 
+# Methods that subclasses of the Trainer of transformers override. The library's Trainer would not call them.
+_HOOKS = (
+    "compute_loss",
+    "compute_loss_context_manager",
+    "create_optimizer",
+    "create_optimizer_and_scheduler",
+    "create_scheduler",
+    "evaluation_loop",
+    "get_eval_dataloader",
+    "get_test_dataloader",
+    "get_train_dataloader",
+    "log",
+    "optimizer_step",
+    "prediction_step",
+    "training_step",
+)
+
+
 class Trainer:
     """Trains a model as the Trainer of transformers does: the same arguments, order of data, schedule and files."""
 
@@ -56,6 +74,12 @@ class Trainer:
         preprocess_logits_for_metrics: Callable[[Any, Any], Any] | None = None,
         tokenizer: Any = None,
     ) -> None:
+        for hook in _HOOKS:
+            if hasattr(self, hook):
+                raise Error(
+                    f"{type(self).__name__}.{hook} would never be called, because the steps are made in C++: write a loop "
+                    "with Accelerator (docs/python.md) or a loss in C++ (docs/library.md)"
+                )
         if tuple(optimizers) != (None, None):
             raise Error(
                 "Trainer(optimizers=...) is not supported: name the optimizer and the schedule in TrainingArguments, "

@@ -254,6 +254,15 @@ def test_two_processes(folder, rows, tmp_path):
     assert (tmp_path / "out" / "checkpoint-8" / "model.safetensors").exists()
 
 
+def test_a_hook_that_would_not_be_called_is_refused(classifier, tmp_path):
+    class WeightedTrainer(hearth.Trainer):
+        def compute_loss(self, model, inputs, return_outputs=False):
+            return 0
+
+    with pytest.raises(hearth.Error, match="^WeightedTrainer.compute_loss would never be called"):
+        WeightedTrainer(classifier, settings(tmp_path))
+
+
 def test_mistakes_are_sentences(classifier, tmp_path):
     with pytest.raises(hearth.Error, match="the data has no column input_ids"):
         hearth.Trainer(classifier, settings(tmp_path), train_dataset=[{"text": "a", "label": 1}]).train()
