@@ -2,7 +2,7 @@
 """Writes speed.svg: seconds per step of docs/performance.md, 16 AMX cores, every position, 2026-11-18."""
 import pathlib
 
-ROWS = [("Hearth", 0.428, "#d84315"), ("PyTorch 2.11, compiled", 2.238, "#78909c"), ("PyTorch 2.11, eager", 5.900, "#78909c")]
+ROWS = [("Hearth", 0.353, "#d84315"), ("PyTorch 2.11, compiled", 1.954, "#78909c"), ("PyTorch 2.11, eager", 4.544, "#78909c")]
 WIDTH, LEFT, BAR, STEP = 720, 190, 26, 40
 scale = (WIDTH - LEFT - 160) / max(seconds for _, seconds, _ in ROWS)
 parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {STEP * len(ROWS) + 10}" width="{WIDTH}" '
