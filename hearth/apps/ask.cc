@@ -112,7 +112,7 @@ int ask(std::span<const std::string> words) {
                       "On a terminal, questions can be edited and recalled with the arrow keys; their history is in "
                       "~/.local/state/hearth/ask_history.");
   declare(arguments, args);
-  if (!parse_or_print_help(arguments, words)) return 0;
+  if (!parse_or_print_help(arguments, words, args.json)) return 0;
   check_usage(args);
   const auto folder = hub::find_model(args.model, hub::ModelParts::all);
   const auto tokenizer = tokenizer::load_tokenizer(folder);

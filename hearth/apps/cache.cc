@@ -20,7 +20,7 @@ int cache(std::span<const std::string> words) {
   arguments.add("clear", &clear, "remove everything; the next run prepares its data again");
   arguments.add("json", &json, "print JSON");
   arguments.examples({"hearth cache", "hearth cache --clear", "hearth cache --json"});
-  if (!parse_or_print_help(arguments, words)) return 0;
+  if (!parse_or_print_help(arguments, words, json)) return 0;
   const data::Cache features(io::cache_folder() / "features");
   const std::vector<data::Cache::File> files = features.files();
   std::uintmax_t bytes = 0;

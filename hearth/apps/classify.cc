@@ -130,7 +130,7 @@ int classify(std::span<const std::string> words) {
       "Classifies texts with a fine-tuned model. Prints one line of JSON per text: the best label and its "
       "score.\nIn lines of standard input and of text files, a tab separates the two texts of a pair.");
   declare(arguments, args);
-  if (!parse_or_print_help(arguments, words)) return 0;
+  if (!parse_or_print_help(arguments, words, true)) return 0;
   check_usage(args);
   if (args.file) io::check_readable(*args.file);
   tasks::TextClassifier classifier = args.model.classifier();

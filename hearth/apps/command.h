@@ -32,8 +32,9 @@ Arguments::Description describe(const Command& command);
 // Prints "hearth: error: SENTENCE" as a line of standard error, above the progress bar if there is one.
 void print_error(const std::string& sentence);
 
-// False where the words ask for help, which is then printed.
-bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words);
+// False where the words ask for help, which is then printed. With `results_alone`, which the words may set, messages go
+// to stderr from now on, because standard output has the results alone.
+bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words, const bool& results_alone = false);
 
 int ask(std::span<const std::string> words);
 int tag(std::span<const std::string> words);

@@ -75,12 +75,13 @@ void print_error(const std::string& sentence) {
   Progress::print_line(STDERR_FILENO, highlighted("hearth: error: " + printable_lines(sentence), STDERR_FILENO));
 }
 
-bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words) {
+bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words, const bool& results_alone) {
   arguments.parse(words);
   if (arguments.wants_help()) {
     fmt::print("{}", arguments.help());
     return false;
   }
+  if (results_alone) set_log_sink({});
   for (const std::string& notice : arguments.notices()) log_info("{}", notice);
   return true;
 }

@@ -57,8 +57,7 @@ int embed(std::span<const std::string> words) {
   EmbedArguments args;
   Arguments arguments("hearth embed", "Turns texts into embeddings, as SentenceTransformer.encode does.");
   declare(arguments, args);
-  if (!parse_or_print_help(arguments, words)) return 0;
-  set_log_sink({});  // messages go to stderr: standard output has the results alone
+  if (!parse_or_print_help(arguments, words, true)) return 0;
   args.embedder.check_usage();
   as_usage([&] {
     check(!args.text || !args.texts.file, "give either --text or --file");

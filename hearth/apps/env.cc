@@ -64,7 +64,7 @@ int env(std::span<const std::string> words) {
   arguments.add("setvars", &variables, "print shell commands that put oneCCL and Intel MPI on the search paths");
   arguments.add("max_isa", &max_isa, "highest instruction set to use");
   arguments.examples({"hearth env", "hearth env --json", "eval \"$(hearth env --setvars)\""});
-  if (!parse_or_print_help(arguments, words)) {
+  if (!parse_or_print_help(arguments, words, json)) {
     print_variables();
     return 0;
   }

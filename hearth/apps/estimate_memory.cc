@@ -5,7 +5,6 @@
 #include "hearth/apps/command.h"
 #include "hearth/base/arguments.h"
 #include "hearth/base/check.h"
-#include "hearth/base/log.h"
 #include "hearth/bench/model_config.h"
 #include "hearth/bench/table.h"
 #include "hearth/cpu/parallel.h"
@@ -119,8 +118,7 @@ int estimate_memory(std::span<const std::string> words) {
   arguments.examples({"hearth estimate-memory bert-base --batch 16 --seq 384",
                       "hearth estimate-memory my_model --dtypes bf16 --num_processes 4",
                       "hearth estimate-memory bert-large --freeze_layers 12 --optim lion"});
-  if (!parse_or_print_help(arguments, words)) return 0;
-  if (json) set_log_sink({});  // messages go to stderr: standard output has the rows alone
+  if (!parse_or_print_help(arguments, words, json)) return 0;
   cpu::set_num_threads(static_cast<int>(threads));
   optimizer.args = optim::parse_optimizer_args(optimizer_args);
   models::Config config = bench::model_config(model);

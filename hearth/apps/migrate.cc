@@ -72,7 +72,7 @@ int migrate(std::span<const std::string> words) {
   arguments.add("json", &json, "print JSON: text, remarks, complete");
   arguments.examples({"hearth migrate 'python3 run_qa.py --use_ipex --bf16 --evaluation_strategy epoch'",
                       "hearth migrate train.sh > train_hearth.sh", "hearth migrate my_script.py"});
-  if (!parse_or_print_help(arguments, words)) return 0;
+  if (!parse_or_print_help(arguments, words, json)) return 0;
   return as_usage([&] {
     check(source.size() == 1, "'{}' is one word too many: put the whole command in quotes", source[1]);
     const migrate::Migration migration = migrate_source(source.front());

@@ -72,7 +72,7 @@ int report(std::span<const std::string> words) {
   arguments.add("json", &json, "print JSON");
   arguments.examples({"hearth report out", "hearth report out_lr3e-5 out_lr5e-5 --html comparison.html",
                       "hearth report out --json | jq .runs[0].best"});
-  if (!parse_or_print_help(arguments, words)) return 0;
+  if (!parse_or_print_help(arguments, words, json)) return 0;
   std::vector<RunRecord> runs;
   std::vector<io::Json> records, summaries;
   for (const std::string& folder : folders) {

@@ -7,7 +7,6 @@
 #include "hearth/apps/search_results.h"
 #include "hearth/apps/text_file.h"
 #include "hearth/base/check.h"
-#include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
 
@@ -66,8 +65,7 @@ int rerank(std::span<const std::string> words) {
       "lines that hearth search prints, or the texts of --file for one --query. Prints one line of JSON "
       "per query.");
   declare(arguments, args);
-  if (!parse_or_print_help(arguments, words)) return 0;
-  set_log_sink({});  // messages go to stderr: standard output has the results alone
+  if (!parse_or_print_help(arguments, words, true)) return 0;
   args.model.check_usage();
   as_usage([&] {
     check(args.query.has_value() == args.texts.file.has_value(), "--query and --file belong together");

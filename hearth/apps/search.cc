@@ -6,7 +6,6 @@
 #include "hearth/apps/search_results.h"
 #include "hearth/apps/text_file.h"
 #include "hearth/base/check.h"
-#include "hearth/base/log.h"
 #include "hearth/base/usage_error.h"
 #include "hearth/io/file.h"
 #include "hearth/io/npy.h"
@@ -74,8 +73,7 @@ int search(std::span<const std::string> words) {
                       "them.\nPrints one line of JSON per query: {\"query\", \"results\": [{\"corpus_id\", \"score\", "
                       "\"text\"}, ...]}.");
   declare(arguments, args);
-  if (!parse_or_print_help(arguments, words)) return 0;
-  set_log_sink({});  // messages go to stderr: standard output has the results alone
+  if (!parse_or_print_help(arguments, words, true)) return 0;
   args.embedder.check_usage();
   as_usage([&] {
     check(!args.query || !args.queries_file, "give either --query or --queries_file");

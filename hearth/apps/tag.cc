@@ -133,7 +133,7 @@ int tag(std::span<const std::string> words) {
       "entities with the keys of transformers' token-classification pipeline; start and end count "
       "characters. Long texts are read in overlapping windows.");
   declare(arguments, args);
-  if (!parse_or_print_help(arguments, words)) return 0;
+  if (!parse_or_print_help(arguments, words, true)) return 0;
   check_usage(args);
   const auto folder = args.model.folder();
   const auto tokenizer = tokenizer::load_tokenizer(folder);

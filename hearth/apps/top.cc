@@ -119,7 +119,7 @@ int top(std::span<const std::string> words) {
   arguments.add("interval", &interval, "seconds between two looks").at_least(0.1).at_most(3600);
   arguments.examples(
       {"hearth top out", "ssh node1 hearth top /data/out --once", "hearth top out --json | jq '.step, .seconds_left'"});
-  if (!parse_or_print_help(arguments, words)) return 0;
+  if (!parse_or_print_help(arguments, words, json)) return 0;
   if (json) {
     fmt::print("{}\n", io::dump_json(report::summary_of(load_running(folder)), 2));
     return 0;

@@ -27,7 +27,7 @@ int verify(std::span<const std::string> words) {
   arguments.add("json", &json, "print the totals as JSON, and the failures as texts in it");
   arguments.examples(
       {"hearth verify tests/fixtures/goldens", "hearth verify --max_isa avx2 --quiet tests/fixtures/goldens"});
-  if (!parse_or_print_help(arguments, words)) return 0;
+  if (!parse_or_print_help(arguments, words, json)) return 0;
   if (!max_isa.empty()) cpu::set_max_isa(max_isa);
   cpu::set_num_threads(static_cast<int>(num_threads));
 

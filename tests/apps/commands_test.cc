@@ -316,9 +316,12 @@ TEST_F(Commands, EstimateMemoryUnderstandsAcceleratesWords) {
   EXPECT_TRUE(contains(outcome.out, "{\"dtype\": \"fp32\"") && contains(outcome.out, "{\"dtype\": \"bf16\""))
       << outcome.out;
   EXPECT_FALSE(contains(outcome.out, "fp16")) << outcome.out;
-  const Outcome frozen = hearth("estimate-memory bert-tiny --freeze_layers 1 --json");
-  EXPECT_TRUE(contains(frozen.err, "frozen: ")) << frozen.err;
-  for (const std::string& line : lines_of(frozen.out)) EXPECT_TRUE(line.starts_with('{')) << line;
+  const Outcome frozen = hearth("estimate-memory bert-tiny --freeze_layers 1 --trust_remote_code --json");
+  EXPECT_TRUE(contains(frozen.err, "frozen: ") && contains(frozen.err, "--trust_remote_code is")) << frozen.err;
+  for (const Outcome& each : {outcome, frozen}) {
+    EXPECT_GE(lines_of(each.out).size(), 4u) << each.out;
+    for (const std::string& line : lines_of(each.out)) EXPECT_TRUE(line.starts_with('{')) << line;
+  }
   const std::vector<std::string> table = lines_of(hearth("estimate-memory bert-tiny --dtypes bf16").out);
   EXPECT_TRUE(std::ranges::any_of(table, [](const std::string& line) {
     return line.starts_with("dtype ") && line.ends_with(" total");
