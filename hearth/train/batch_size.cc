@@ -25,29 +25,31 @@ void try_pass(nn::Model& model, const BatchPtr& batch, const StepOptions& option
   tape.backward(loss, 1);
 }
 
-using Items = std::span<const std::int64_t>;
+using Items = std::vector<std::int64_t>;
 
-// The batches of `count` items that need the most memory. Backward keeps less per token of a batch of many tokens
-// (ops::kManyTokens), so the largest batch of fewer may need more than the longest items do.
-std::vector<Items> largest_batches(const Dataset& data, Items longest_first, std::size_t count) {
-  std::vector<Items> batches{longest_first.first(count)};
+// A batch of at most `count` items with fewer than ops::kManyTokens tokens, but nearly as many.
+Items largest_of_few_tokens(const Dataset& data, const Items& longest_first, std::size_t count) {
+  Items items;
   std::int64_t tokens = 0;
-  for (const std::int64_t item : batches.front()) tokens += data.length(item);
-  if (tokens < ops::kManyTokens) return batches;
-  for (std::size_t end = count; end < longest_first.size(); ++end) {
-    tokens += data.length(longest_first[end]) - data.length(longest_first[end - count]);
-    if (tokens >= ops::kManyTokens) continue;
-    batches.push_back(longest_first.subspan(end + 1 - count, count));
-    break;
+  for (const std::int64_t item : longest_first) {
+    if (items.size() == count) break;
+    if (tokens + data.length(item) >= ops::kManyTokens) continue;
+    tokens += data.length(item);
+    items.push_back(item);
   }
-  return batches;
+  return items;
 }
 
-// The reason why one of the batches does not fit, or nothing.
-std::optional<std::string> refusal(nn::Model& model, const Dataset& data, const std::vector<Items>& batches,
+// The reason why batches of `count` items do not fit, or nothing.
+std::optional<std::string> refusal(nn::Model& model, const Dataset& data, const Items& longest_first, std::size_t count,
                                    const StepOptions& options) {
   try {
-    for (const Items items : batches) try_pass(model, collate(data, items, 0), options);
+    const BatchPtr longest = collate(data, std::span(longest_first).first(count), 0);
+    try_pass(model, longest, options);
+    // Backward keeps up to twice as much per token of a batch of fewer tokens.
+    const Items few = largest_of_few_tokens(data, longest_first, count);
+    if (longest->tokens() >= ops::kManyTokens && longest->tokens() < 2 * ops::kManyTokens && !few.empty())
+      try_pass(model, collate(data, few, 0), options);
     return std::nullopt;
   } catch (const ResourceError& error) {
     return error.what();
@@ -70,7 +72,7 @@ std::int64_t find_batch_size(nn::Model& model, const Dataset& data, std::int64_t
   const std::vector<std::int64_t> longest = by_length(data);
   while (true) {
     const auto count = static_cast<std::size_t>(std::min(batch, data.size()));
-    const std::optional<std::string> refused = refusal(model, data, largest_batches(data, longest, count), options);
+    const std::optional<std::string> refused = refusal(model, data, longest, count, options);
     model.parameters().zero_grad();
     if (team.smallest(refused ? 0 : 1) == 1) return batch;
     if (batch == 1)

@@ -1,5 +1,8 @@
 #include "hearth/train/batch_size.h"
 
+#include <set>
+#include <span>
+
 #include "hearth/comm/thread_world.h"
 #include "tests/parallel/toy_team.h"
 #include "tests/train/toy.h"
@@ -46,27 +49,40 @@ TEST_F(BatchSize, IsTriedWithTheLongestItems) {
 }
 
 // A batch of just below 1,024 tokens may need more memory than a somewhat larger one.
-TEST_F(BatchSize, IsTriedWithTheLargestBatchOfFewTokensToo) {
+TEST_F(BatchSize, IsTriedWithABatchOfFewTokensToo) {
   std::vector<std::int64_t> order;
   const auto data = toy_dataset(600, &order);
-  ToyModel model;
-  const auto tokens = [&](std::size_t begin, std::size_t end) {
+  const auto tried = [&](std::int64_t batch) {
+    order.clear();
+    ToyModel model;
+    find_batch_size(model, *data, batch, {}, {});
+    return order;
+  };
+  const auto tokens = [&](std::span<const std::int64_t> items) {
     std::int64_t sum = 0;
-    for (std::size_t i = begin; i < end; ++i) sum += data->length(order[i]);
+    for (const std::int64_t item : items) sum += data->length(item);
     return sum;
   };
-  find_batch_size(model, *data, 150, {}, {});
-  ASSERT_EQ(order.size(), 300u);
-  EXPECT_GE(tokens(0, 150), 1024);
-  EXPECT_LT(tokens(150, 300), 1024);
-  EXPECT_GT(tokens(150, 300), 1024 - kToyLongest);
-
-  // A batch of all items is the only one, and one of few tokens is the largest already.
-  for (const std::int64_t batch : {600, 50}) {
-    order.clear();
-    find_batch_size(model, *data, batch, {}, {});
-    EXPECT_EQ(std::ssize(order), batch);
+  for (const std::int64_t batch : {150, 190}) {
+    const std::vector<std::int64_t> items = tried(batch);
+    const auto longest = std::span(items).first(static_cast<std::size_t>(batch)),
+               few = std::span(items).subspan(static_cast<std::size_t>(batch));
+    EXPECT_GE(tokens(longest), 1024);
+    EXPECT_EQ(tokens(few), 1023);
+    EXPECT_LE(std::ssize(few), batch);
+    EXPECT_EQ(std::set(few.begin(), few.end()).size(), few.size());
   }
+  // A batch of few tokens is the largest already, and one of twice as many tokens needs more than a smaller one.
+  for (const std::int64_t batch : {50, 500}) EXPECT_EQ(std::ssize(tried(batch)), batch);
+}
+
+TEST_F(BatchSize, IsTriedWithFewerItemsOfEqualLength) {
+  std::vector<std::int64_t> order;
+  const auto data = toy_dataset(300, &order);
+  data->lengths.assign(300, 8);
+  ToyModel model;
+  find_batch_size(model, *data, 130, {}, {});
+  EXPECT_EQ(order.size(), 130u + 127u);
 }
 
 TEST_F(BatchSize, IsTheSameOnEveryRank) {
