@@ -167,11 +167,14 @@ double vocabulary_operand(const nn::TransformerConfig& config, DType dtype) {
   return width * static_cast<double>(config.vocab_size) * static_cast<double>(size_of(dtype));
 }
 
-// Scratch that the threads share: in 16 bits, the sums of a weight's gradient and a packed operand.
-double work_space_of_matmul(const nn::TransformerConfig& config, DType dtype) {
-  if (dtype == DType::f32) return 0;
-  const auto largest_weight = static_cast<double>(config.hidden * config.intermediate);
-  return largest_weight * (kFloat + static_cast<double>(size_of(dtype)));
+// Scratch that the threads share in 16 bits: of the matmuls in one parallel region of a feed-forward layer's backward,
+// the sums of weight gradients and, where the update does not pack weights, a packed one.
+double work_space_of_matmuls(const nn::TransformerConfig& config, const MemoryPlan& plan) {
+  if (plan.dtype == DType::f32) return 0;
+  const double sums = ops::computes_activation_again(plan.tokens) ? 2 * kFloat : kFloat;
+  const bool packs = kernels::choose_gemm(plan.dtype).pack == nullptr;
+  const double packed = packs ? static_cast<double>(size_of(plan.dtype)) : 0;
+  return static_cast<double>(config.hidden * config.intermediate) * (sums + packed);
 }
 
 // Scratch of one thread: one tile of a matmul, and one head of a sequence in attention.
@@ -192,7 +195,7 @@ MemoryEstimate estimate_memory(const Pretrained& model, const MemoryPlan& plan) 
         plan.longest, plan.shards, plan.threads);
   MemoryEstimate estimate = of_parameters(model, plan);
   estimate.activations = peak_of_activations(model, plan);
-  estimate.work_space = work_space_of_matmul(model.backbone_config(), plan.dtype) +
+  estimate.work_space = work_space_of_matmuls(model.backbone_config(), plan) +
                         static_cast<double>(plan.threads) * work_space_of_thread(model, plan);
   estimate.program = kProgramBytes;
   return estimate;

@@ -22,7 +22,7 @@ struct MemoryEstimate {
   double gradients = 0;    // f32, of the trainable weights
   double optimizer = 0;    // moments of the trainable weights
   double activations = 0;  // kept by forward, plus what the first part of backward adds
-  double work_space = 0;   // scratch of the threads
+  double work_space = 0;   // scratch of matmuls and of the threads
   double program = 0;
 
   double total() const { return weights + copies + gradients + optimizer + activations + work_space + program; }

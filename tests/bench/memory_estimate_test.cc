@@ -9,6 +9,7 @@
 #include "hearth/cpu/parallel.h"
 #include "hearth/cpu/system.h"
 #include "hearth/kernels/gemm/gemm.h"
+#include "hearth/kernels/gemm/panel_gemm.h"
 #include "hearth/models/pretrained.h"
 #include "hearth/ops/vocabulary_loss.h"
 #include "hearth/optim/optimizers.h"
@@ -223,6 +224,24 @@ TEST(MemoryEstimateTest, CountsTheInputsThatAreCopied) {
   checkpointing = true;  // of one layer at a time
   EXPECT_EQ(copied(2048, kNarrow), kNarrowInput);
   EXPECT_EQ(copied(2048, kWide), 2 * kWideInput);
+}
+
+// With many tokens, the gradients of both weights of a feed-forward layer are computed together.
+TEST(MemoryEstimateTest, CountsTheScratchOfMatmuls) {
+  constexpr double kWeight = 128 * 512;
+  const auto work_space = [](DType dtype, std::int64_t tokens, bool packs) {
+    kernels::GemmImpl impl = kernels::choose_gemm(dtype);
+    impl.packed_bytes = packs ? kernels::panel_bytes : nullptr;
+    impl.pack = packs ? kernels::pack_panels : nullptr;
+    const kernels::ForcedGemm forced(dtype, impl);
+    MemoryPlan plan = small_plan(dtype);
+    plan.tokens = tokens;
+    return estimate_memory(*tiny(), plan).work_space;
+  };
+  for (const bool packs : {false, true})
+    EXPECT_EQ(work_space(DType::bf16, 1024, packs) - work_space(DType::bf16, 1023, packs), 4 * kWeight);
+  EXPECT_EQ(work_space(DType::bf16, 1024, false) - work_space(DType::bf16, 1024, true), 2 * kWeight);
+  EXPECT_EQ(work_space(DType::f32, 1024, false), work_space(DType::f32, 1023, false));
 }
 
 TEST(MemoryEstimateTest, ShardingDividesTheOptimizersState) {
