@@ -13,6 +13,7 @@
 
 #include "hearth/base/check.h"
 #include "hearth/base/log.h"
+#include "hearth/cpu/parallel.h"
 #include "tests/paths.h"
 
 #if defined(__has_feature)
@@ -31,6 +32,16 @@ inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
 #endif
+
+// For tests of very many small calls, where threads that wait for each other on a busy machine would take seconds, and of
+// memory, where each thread has scratch.
+class OneThread {
+ public:
+  OneThread() { cpu::set_num_threads(1); }
+  ~OneThread() { cpu::set_num_threads(0); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+};
 
 // A folder that nobody else has, gone afterwards.
 class TemporaryPlace {

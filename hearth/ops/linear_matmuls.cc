@@ -114,7 +114,7 @@ void LinearBackward::add_parameters(const MatmulOperand& dy, const MatmulOperand
     matmul.accumulate_a_sums = bias.accumulate;
     add(matmul, layer.weight);
   } else if (sums != nullptr) {
-    run();  // the bias may be that of a layer before, too
+    run();  // a matmul added earlier may write the gradient of the same bias
     kernels::column_sums(dy.type(), dy.rows, dy.cols(), dy.values.raw(), dy.cols(), sums, bias.accumulate);
   }
 }

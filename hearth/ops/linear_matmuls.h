@@ -72,7 +72,7 @@ class LinearBackward {
   void add(const kernels::GemmArgs& matmul, Parameter* weight);
 
   std::vector<kernels::GemmArgs> matmuls_;
-  std::vector<Parameter*> weights_;  // whose gradient each matmul is; null: it is that of an input
+  std::vector<Parameter*> weights_;  // whose gradient each matmul computes; null: the gradient of an input
 };
 
 // All of one layer.

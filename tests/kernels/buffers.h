@@ -13,6 +13,7 @@
 
 #include "hearth/base/dtype.h"
 #include "hearth/cpu/parallel.h"
+#include "tests/support.h"
 
 namespace hearth::kernels {
 
@@ -105,15 +106,6 @@ inline void expect_close(const Buffer& actual, const Buffer& expected, double re
         << " instead of " << e;
   }
 }
-
-// For tests of very many small calls: threads that wait for each other on a busy machine would take seconds.
-class OneThread {
- public:
-  OneThread() { cpu::set_num_threads(1); }
-  ~OneThread() { cpu::set_num_threads(0); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-};
 
 // Runs `compute` with 1, 2, 8 and 16 threads; what it returns must be the same to the bit.
 template <class Compute>

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 
+#include "hearth/cpu/memory.h"
 #include "hearth/kernels/gemm/panel_gemm.h"
 #include "hearth/kernels/gemm/panel_product-inl.h"
 #include "hearth/ops/elementwise.h"
@@ -13,6 +15,7 @@
 #include "hearth/ops/linear_matmuls.h"
 #include "tests/kernels/emulated_tiles.h"
 #include "tests/ops/op_case.h"
+#include "tests/support.h"
 
 namespace hearth::ops {
 namespace {
@@ -86,6 +89,34 @@ TEST_F(Blocks, GiveALinearLayerTheSameBits) {
   test.parameters = {{"weight", {kManyOutputs, 32}, 0.3f}, {"bias", {kManyOutputs}}};
   test.op = [](Context& ctx, auto x, auto p) { return linear(ctx, x[0], *p[0], p[1]); };
   expect_same_bits(test);
+}
+
+// Backward reads the copy, so the input is freed where nobody else keeps it.
+TEST_F(Blocks, ReplaceTheInputThatTheyAreCopiedFrom) {
+  const OneThread one_thread;
+  const kernels::ForcedGemm forced(DType::bf16, tiles(kernels::Layout::blocks));
+  constexpr std::int64_t kInputs = 512;
+  ParameterStore store;
+  Parameter& first = store.add({{"first", {kManyOutputs, kInputs}, 0}});
+  Parameter& second = store.add({{"second", {32, kManyOutputs}, 0}});
+  store.allocate();
+  store.master().fill_zero();
+  const auto kept_arrays = [&](const std::function<Var(Context&, const Var&)>& op) {  // of kTokens x kInputs
+    Tape tape;
+    Context ctx;
+    ctx.tape = &tape;
+    ctx.compute = DType::bf16;
+    const std::size_t before = cpu::pool_stats().in_use_bytes;
+    const Var y = op(ctx, Var(Tensor::zeros({kTokens, kInputs}, DType::bf16), true));
+    return static_cast<double>(cpu::pool_stats().in_use_bytes - before - y.value().bytes()) / (kTokens * kInputs * 2);
+  };
+  const auto one_layer = [&](Context& ctx, const Var& x) { return linear(ctx, x, first, nullptr); };
+  const auto two_layers = [&](Context& ctx, const Var& x) {
+    return feed_forward(ctx, x, {&first, nullptr}, Activation::gelu, {&second, nullptr});
+  };
+  kept_arrays(two_layers);  // scratch that stays
+  EXPECT_NEAR(kept_arrays(one_layer), 1, 0.05);
+  EXPECT_NEAR(kept_arrays(two_layers), 1 + double{kManyOutputs} / kInputs, 0.15);
 }
 
 TEST_F(Blocks, GiveFrozenLayersTheSameBits) {

@@ -12,6 +12,7 @@
 #include "hearth/kernels/rows/elementwise.h"
 #include "hearth/ops/linear.h"
 #include "tests/ops/op_case.h"
+#include "tests/support.h"
 
 namespace hearth::ops {
 namespace {
@@ -168,9 +169,10 @@ TEST(FeedForward, HasTheSameGradientsWhereOthersAreFrozen) {
     }
 }
 
-// Of the values between the layers, backward reads the input of the activation and, for the gradient of the second
-// weight, its output; with many tokens it computes the output again. The gradient of the first weight reads x.
+// Backward reads the input of the activation and, for the gradient of the second weight, its output; with many tokens
+// it computes the output again. The gradient of the first weight reads x.
 TEST(FeedForward, KeepsWhatItsBackwardReads) {
+  const OneThread one_thread;
   constexpr std::int64_t kInputs = 512, kWidth = 1024, kOutputs = 8;
   struct Case {
     std::vector<std::string_view> frozen;

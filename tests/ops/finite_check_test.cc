@@ -100,7 +100,7 @@ TEST_F(FiniteCheckTest, NamesAWeight) {
 // A row of an embedding that no token names does no harm.
 TEST_F(FiniteCheckTest, LooksAtWhatIsUsed) { EXPECT_EQ(found({{"words.weight", kNan, 2 * kHidden}}), ""); }
 
-// Of an infinity below zero ReLU makes a zero.
+// ReLU turns an infinity below zero into zero.
 TEST(FiniteCheckOfLinear, NamesTheLayerWhoseActivationHidesAnOverflow) {
   const auto found = [](float weight, bool is_frozen) {
     ParameterStore store;
@@ -139,7 +139,7 @@ TEST(FiniteCheckOfFeedForward, NamesTheLayerThatOverflows) {
   };
   EXPECT_EQ(found(1, 1), "");
   EXPECT_EQ(found(1e30f, 1), "an infinity in the output of linear intermediate");
-  EXPECT_EQ(found(-1e30f, 1), "an infinity in the output of linear intermediate") << "ReLU makes zeros of it";
+  EXPECT_EQ(found(-1e30f, 1), "an infinity in the output of linear intermediate") << "ReLU turns it into zero";
   EXPECT_EQ(found(1, 1e30f), "an infinity in the output of feed_forward output");
 }
 

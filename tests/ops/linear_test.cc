@@ -7,6 +7,7 @@
 #include "hearth/ops/embedding.h"
 #include "hearth/ops/grad.h"
 #include "tests/ops/op_case.h"
+#include "tests/support.h"
 
 namespace hearth::ops {
 namespace {
@@ -69,6 +70,7 @@ TEST(Linear, IsCloseWithManyTokensAndOutputs) {
 
 // The weight's gradient reads x, and the activation's derivative what it was applied to.
 TEST(Linear, KeepsWhatItsBackwardReads) {
+  const OneThread one_thread;
   constexpr std::int64_t kTokens = 300, kInputs = 512, kOutputs = 1024;
   for (const bool is_frozen : {false, true}) {
     ParameterStore store;

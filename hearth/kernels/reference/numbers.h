@@ -39,7 +39,7 @@ inline void set(DType type, void* data, std::int64_t i, double value) {
   }
 }
 
-// What an array of dtype `type` would hold of a value.
+// The value as an array of dtype `type` stores it.
 inline double as_stored(DType type, double value) {
   alignas(float) std::byte element[sizeof(float)];  // the largest of these dtypes
   set(type, element, 0, value);

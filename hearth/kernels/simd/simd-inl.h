@@ -151,7 +151,7 @@ HWY_INLINE void store_from_f32(D d, hn::Vec<D> v, T* p) {
   hn::StoreU(rounded_bits(d, v, p), HalfBitsOf<D>(), bits_of(p));
 }
 
-// What an array of the pointer's dtype would hold of v.
+// v as an array of the pointer's dtype stores it.
 template <class D>
 HWY_INLINE hn::Vec<D> as_stored(D, hn::Vec<D> v, const float*) {
   return v;
