@@ -38,13 +38,18 @@ class EvalPrediction:
         return (self.predictions, self.label_ids)[index]
 
 
-# Methods that subclasses of the Trainer of transformers override. The library's Trainer would not call them.
+# Methods that subclasses of the Trainer of transformers override. The library's Trainer, which trains in C++, would not
+# call them.
 _HOOKS = (
+    "_get_train_sampler",
+    "_save",
+    "_save_checkpoint",
     "compute_loss",
     "compute_loss_context_manager",
     "create_optimizer",
     "create_optimizer_and_scheduler",
     "create_scheduler",
+    "evaluate",
     "evaluation_loop",
     "get_eval_dataloader",
     "get_test_dataloader",
@@ -52,6 +57,7 @@ _HOOKS = (
     "log",
     "optimizer_step",
     "prediction_step",
+    "save_model",
     "training_step",
 )
 
@@ -75,10 +81,10 @@ class Trainer:
         tokenizer: Any = None,
     ) -> None:
         for hook in _HOOKS:
-            if hasattr(self, hook):
+            if getattr(type(self), hook, None) is not getattr(Trainer, hook, None):
                 raise Error(
-                    f"{type(self).__name__}.{hook} would never be called, because the steps are made in C++: write a loop "
-                    "with Accelerator (docs/python.md) or a loss in C++ (docs/library.md)"
+                    f"{type(self).__name__}.{hook} would not be called while the model trains, because C++ makes the steps: "
+                    "use a callback, write a loop with Accelerator (docs/python.md) or a loss in C++ (docs/library.md)"
                 )
         if tuple(optimizers) != (None, None):
             raise Error(

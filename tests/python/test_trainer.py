@@ -254,13 +254,20 @@ def test_two_processes(folder, rows, tmp_path):
     assert (tmp_path / "out" / "checkpoint-8" / "model.safetensors").exists()
 
 
-def test_a_hook_that_would_not_be_called_is_refused(classifier, tmp_path):
-    class WeightedTrainer(hearth.Trainer):
-        def compute_loss(self, model, inputs, return_outputs=False):
-            return 0
+@pytest.mark.parametrize("hook", ["compute_loss", "training_step", "get_train_dataloader", "evaluate", "save_model"])
+def test_a_hook_that_would_not_be_called_is_refused(classifier, tmp_path, hook):
+    own = type("OwnTrainer", (hearth.Trainer,), {hook: lambda self, *args: None})
+    with pytest.raises(hearth.Error, match=f"^OwnTrainer.{hook} would not be called while the model trains"):
+        own(classifier, settings(tmp_path))
 
-    with pytest.raises(hearth.Error, match="^WeightedTrainer.compute_loss would never be called"):
-        WeightedTrainer(classifier, settings(tmp_path))
+
+def test_a_trainer_may_have_members_of_its_own(classifier, tmp_path):
+    class LoggingTrainer(hearth.Trainer):
+        def __init__(self, *args):
+            self.log = print
+            super().__init__(*args)
+
+    assert LoggingTrainer(classifier, settings(tmp_path)).log is print
 
 
 def test_mistakes_are_sentences(classifier, tmp_path):
