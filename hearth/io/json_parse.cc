@@ -237,7 +237,9 @@ class Parser : TextCursor {
         ++column;
       }
     }
-    fail("{} is not valid JSON: line {}, column {}: {}", name_, line, column,
+    // A text without lines may be a line of a file, whose number its name has.
+    const std::string place = text_.find('\n') == text_.npos ? "" : fmt::format("line {}, ", line);
+    fail("{} is not valid JSON: {}column {}: {}", name_, place, column,
          at_ == text_.size() ? fmt::format("{}, but the text ends here", what) : std::string(what));
   }
 

@@ -153,7 +153,7 @@ TEST_F(SafetensorsTest, BadFrames) {
   expect_refused(std::string(8, '\xff'), "its header would have 18446744073709551615 bytes");
   expect_refused(std::string("\x01\xe1\xf5\x05\0\0\0\0{}", 10), "its header would have 100000001 bytes");
   expect_refused(file_of("", ""), "is not valid JSON");
-  expect_refused(file_of("{\"a\":", ""), "is not valid JSON: line 1, column 6");
+  expect_refused(file_of("{\"a\":", ""), "is not valid JSON: column 6");
   expect_refused(file_of("[]", ""), "must be a JSON object");
   expect_refused(file_of("3", ""), "must be a JSON object");
   expect_refused(file_of("\xff\xfe", ""), "is not valid JSON");
