@@ -1,4 +1,5 @@
 #include <set>
+#include <utility>
 
 #include "hearth/io/file.h"
 #include "hearth/io/json.h"
@@ -132,9 +133,10 @@ TEST_F(BadConfigFile, WhatIsNoTableOfKeysIsAnError) {
   EXPECT_TRUE(contains(error_of([&] { read_launch_config(write("a.yaml", "use_cpu: true\n")); }), "distributed_type"));
 }
 
-// Cut anywhere within a line: never read as if it were whole, and never anything but one sentence with file and line.
-TEST_F(BadConfigFile, ACutFileIsNamedWithItsLine) {
-  for (const char* name : {"guide_multi_cpu.yaml", "accelerate_1_6_mpirun.json"}) {
+// Cut anywhere within a line: never read as if it were whole, and never anything but one sentence with file and place.
+TEST_F(BadConfigFile, ACutFileIsNamedWithThePlace) {
+  for (const auto& [name, place] :
+       {std::pair{"guide_multi_cpu.yaml", "line"}, {"accelerate_1_6_mpirun.json", "column"}}) {
     const std::string whole = original(name);
     for (std::size_t size = 1; size + 20 < whole.size(); size += 3) {
       const std::string part = whole.substr(0, size);
@@ -142,7 +144,7 @@ TEST_F(BadConfigFile, ACutFileIsNamedWithItsLine) {
       const auto file = write(name, part);
       const std::string error = error_of([&] { read_launch_config(file); });
       EXPECT_TRUE(contains(error, file.string())) << part;
-      EXPECT_TRUE(contains(error, "line")) << part;
+      EXPECT_TRUE(contains(error, place)) << part;
     }
   }
 }
