@@ -33,8 +33,8 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-// For tests of very many small calls, where threads that wait for each other on a busy machine would take seconds, and of
-// memory, where each thread has scratch.
+// For tests of very many small calls, where threads that wait for each other on a busy machine would take seconds, and
+// of memory, where each thread has scratch.
 class OneThread {
  public:
   OneThread() { cpu::set_num_threads(1); }

@@ -185,8 +185,7 @@ TEST_F(Embeddings, ACrossEncoderOrdersWhatSearchFound) {
   const io::Json same = io::Json::parse(must("rerank --model ce --query 'Where is Kira?' --file texts.txt").out);
   EXPECT_EQ(same.at("results")[0].at("text"), ordered.at("results")[0].at("text"));
   const Outcome odd = hearth("rerank --model ce", "{ cat found.jsonl; echo bad; cat found.jsonl; } |");
-  EXPECT_EQ(odd.error(),
-            "line 2 of standard input: the line is not valid JSON: column 1: a value was expected");
+  EXPECT_EQ(odd.error(), "line 2 of standard input: the line is not valid JSON: column 1: a value was expected");
   EXPECT_EQ(lines_of(odd.out).size(), 1u);
   EXPECT_TRUE(contains(hearth("rerank --model ce", "echo '{\"query\": \"a\"}' |").error(),
                        "line 1 of standard input: the line must be JSON of hearth search"));
