@@ -28,7 +28,8 @@ class SameEnds final : public hearth::Model {
   hearth::nn::Linear output_;
 };
 
-// An op of one's own: the mean of (x - target)^2. Its backward captures what it reads, and of x the edge alone.
+// An op of one's own: the mean of (x - target)^2. Its backward captures the errors, which it reads, and of x only the
+// edge, through which x receives its gradient.
 hearth::Var mean_squared_error(hearth::Context& ctx, const hearth::Var& x, const hearth::Tensor& targets) {
   const hearth::Tensor errors(targets.shape(), hearth::DType::f32), mean({}, hearth::DType::f32);
   double sum = 0;

@@ -32,8 +32,8 @@ Arguments::Description describe(const Command& command);
 // Prints "hearth: error: SENTENCE" as a line of standard error, above the progress bar if there is one.
 void print_error(const std::string& sentence);
 
-// False where the words ask for help, which is then printed. With `results_alone`, which the words may set, messages go
-// to stderr from now on, because standard output has the results alone.
+// False where the words ask for help, which is then printed. `results_alone`: standard output has the results alone, so
+// messages go to stderr from now on. It is read once the words are parsed and may be the variable of --json.
 bool parse_or_print_help(Arguments& arguments, std::span<const std::string> words, const bool& results_alone = false);
 
 int ask(std::span<const std::string> words);

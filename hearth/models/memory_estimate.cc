@@ -167,13 +167,13 @@ double vocabulary_operand(const nn::TransformerConfig& config, DType dtype) {
   return width * static_cast<double>(config.vocab_size) * static_cast<double>(size_of(dtype));
 }
 
-// Scratch that the threads share in 16 bits: of the matmuls in one parallel region of a feed-forward layer's backward,
-// the sums of weight gradients and, where the update does not pack weights, a packed one.
+// Scratch that all threads share. In 16 bits, backward of a feed-forward layer sums the gradient of each weight there
+// and, unless the update packs weights, packs a weight; with many tokens it computes both gradients at the same time.
 double work_space_of_matmuls(const nn::TransformerConfig& config, const MemoryPlan& plan) {
   if (plan.dtype == DType::f32) return 0;
   const double sums = ops::computes_activation_again(plan.tokens) ? 2 * kFloat : kFloat;
-  const bool packs = kernels::choose_gemm(plan.dtype).pack == nullptr;
-  const double packed = packs ? static_cast<double>(size_of(plan.dtype)) : 0;
+  const bool packed_by_update = kernels::choose_gemm(plan.dtype).pack != nullptr;
+  const double packed = packed_by_update ? 0 : static_cast<double>(size_of(plan.dtype));
   return static_cast<double>(config.hidden * config.intermediate) * (sums + packed);
 }
 

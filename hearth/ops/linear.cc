@@ -20,8 +20,8 @@ void linear_value(Context& ctx, const MatmulOperand& x, const LinearParameters& 
   kernels::gemm(matmul);
 }
 
-// Looks at what an activation is applied to: an infinity below zero leaves no trace in the output of most.
-void look_at_sums(const Context& ctx, const Op& op, const Tensor& before) {
+// Looks at what an activation is applied to: most activations turn an infinity below zero into a finite number.
+void look_before_activation(const Context& ctx, const Op& op, const Tensor& before) {
   if (ctx.finite_check != nullptr && before.defined()) ctx.finite_check->look_at(op, before);
 }
 
@@ -45,7 +45,7 @@ Var linear(Context& ctx, const Var& x, Parameter& weight, Parameter* bias, kerne
   const Tensor y({x.value().rows(), weight.shape[0]}, out);
   const MatmulOperand input = MatmulOperand::of_input(ctx, op, x.value(), weight);
   linear_value(ctx, input, layer, activation, before, y);
-  look_at_sums(ctx, op, before);
+  look_before_activation(ctx, op, before);
 
   const MatmulOperand kept = weight.trainable ? input : MatmulOperand();
   return ctx.record(op, y, [x = x.edge(), kept, &weight, bias, activation, before](Tensor dy) mutable {
@@ -90,7 +90,7 @@ Var feed_forward(Context& ctx, const Var& x, const LinearParameters& first, kern
       kernels::fill(values.type(), values.values.size(), 0, values.values.raw());
   MatmulOperand input = MatmulOperand::of_input(ctx, hidden_op, x.value(), *first.weight);
   linear_value(ctx, input, first, activation, before, hidden);
-  look_at_sums(ctx, hidden_op, before.values);
+  look_before_activation(ctx, hidden_op, before.values);
   if (ctx.finite_check != nullptr) ctx.finite_check->look_at(hidden_op, hidden.values);
   const Tensor y({rows, second.weight->shape[0]}, ctx.compute);
   linear_value(ctx, hidden, second, kernels::Activation::none, {}, y);

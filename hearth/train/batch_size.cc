@@ -47,9 +47,9 @@ std::optional<std::string> refusal(nn::Model& model, const Dataset& data, const 
     const BatchPtr longest = collate(data, std::span(longest_first).first(count), 0);
     try_pass(model, longest, options);
     // Backward keeps up to twice as much per token of a batch of fewer tokens.
+    if (longest->tokens() < ops::kManyTokens || longest->tokens() >= 2 * ops::kManyTokens) return std::nullopt;
     const Items few = largest_of_few_tokens(data, longest_first, count);
-    if (longest->tokens() >= ops::kManyTokens && longest->tokens() < 2 * ops::kManyTokens && !few.empty())
-      try_pass(model, collate(data, few, 0), options);
+    if (!few.empty()) try_pass(model, collate(data, few, 0), options);
     return std::nullopt;
   } catch (const ResourceError& error) {
     return error.what();

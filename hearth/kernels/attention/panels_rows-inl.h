@@ -27,7 +27,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace hearth::kernels::HWY_NAMESPACE {
 
-inline constexpr std::int64_t kSide = panels::kPanel, kBlockScores = kSide * kSide;  // of a block of scores
+inline constexpr std::int64_t kSide = panels::kPanel;        // rows, and columns, of a block of scores
+inline constexpr std::int64_t kBlockScores = kSide * kSide;  // scores in a block
 template <class T>
 using Panels = panels::Panels<dtype_of<T>>;
 
